@@ -25,6 +25,7 @@ struct CompileRequest {
   std::span<const ir::Segment> segments = {};
 };
 
+/// Options of Backend::compile.
 struct Options {
   codegen::PlanOptions planning;            ///< but for `segments`, which the request has
   const codegen::Target* target = nullptr;  ///< of the host backend's code
@@ -36,7 +37,8 @@ struct Options {
 /// A graph planned and lowered. Segments of other backends are groups of the plan, without kernels.
 struct Kernels {
   codegen::Plan plan;
-  std::vector<std::vector<codegen::Kernel>> of_groups;  ///< in the order in which they run; none where a group is a step without code
+  std::vector<std::vector<codegen::Kernel>>
+      of_groups;  ///< by group: its kernels in the order in which they run; none for a step without code
 };
 
 /// A graph that a segment calls during its run (runtime::InnerGraph).
@@ -67,8 +69,8 @@ struct Overheads {
   bool own_memory = false;  ///< values are copied at segment boundaries; else they are passed in place
   double copy_ns = 0;       ///< to copy a value at a segment boundary, plus copy_ns_per_byte
   double copy_ns_per_byte = 0;
-  bool own_results = false;     ///< results lie in memory of its own: those whose sizes are known before are brought to their places
-  bool copies_weights = false;  ///< its segments keep constants of their own beside the engine's
+  bool own_results = false;     ///< results are in memory of the backend, and are copied to their places
+  bool copies_weights = false;  ///< its segments hold copies of constants in addition to those of the engine
   Source source = Source::guessed;
 };
 /// "guessed", "calibrated", "measured".
@@ -95,9 +97,9 @@ class Backend {
   virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// Estimated time of one run of a supported node, in nanoseconds.
   virtual double cost(const ir::Graph& graph, ir::NodeId node) const = 0;
-  /// Guesses, likewise.
+  /// Estimated costs in addition to those of nodes.
   virtual Overheads overheads() const { return {}; }
-  /// Prepares a graph of which it may run a part, before partitioning.
+  /// Prepares a graph, of which this backend may run a part, before the graph is partitioned.
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
   /// The host backend, of which a build has exactly one: it plans whole graphs and links the segments of all others, and runs size
   /// computations, control flow and guards. Its artifacts are Kernels; those of all others are Blobs.

@@ -14,7 +14,7 @@ std::string_view known_defect_in(std::span<const KnownDefect> defects, const ir:
   return {};
 }
 
-bool may_be_many(const ir::NodeView& view, size_t input) {
+bool may_have_several_elements(const ir::NodeView& view, size_t input) {
   if (!view.has(input)) return false;
   const ir::Type& type = view.type(input);
   return !type.has_rank() || std::ranges::any_of(*type.shape, [](Dim d) { return d != Dim(1); });

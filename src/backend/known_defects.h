@@ -11,15 +11,15 @@ namespace tenon::backend {
 struct KnownDefect {
   std::string_view domain, op;
   bool (*applies)(const ir::NodeView& view);
-  std::string_view why;
+  std::string_view why;  ///< text for errors
 };
 
 /// The `why` of the first entry that applies to the node, or to a node in its bodies; empty: none applies.
 std::string_view known_defect_in(std::span<const KnownDefect> defects, const ir::NodeView& view);
 
-/// More than one element, or unknown.
-bool may_be_many(const ir::NodeView& view, size_t input);
-/// Split into a number of parts of an axis of unknown size.
+/// Whether the operand has more than one element, or its number of elements is unknown.
+bool may_have_several_elements(const ir::NodeView& view, size_t input);
+/// Whether the node is a Split into a number of parts along an axis of unknown size.
 bool splits_unknown_size(const ir::NodeView& view);
 
 }  // namespace tenon::backend

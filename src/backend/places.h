@@ -4,7 +4,8 @@
 
 namespace tenon::backend {
 
-/// All results of the node are tensors of numbers whose sizes follow from those of its operands: their memory is laid out before it runs.
+/// Whether all results of the node have places, which is memory that is laid out before the node runs: they are tensors of numbers whose
+/// sizes follow from those of the operands.
 bool has_places(const ir::NodeView& view);
 
 }  // namespace tenon::backend

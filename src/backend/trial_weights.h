@@ -8,10 +8,10 @@
 
 namespace tenon::backend {
 
-/// Weights with which a segment is initialised on trial when it is built.
+/// Weights for a trial initialisation of a segment when it is built.
 struct TrialWeights {
   std::vector<Tensor> tensors;
-  bool complete = true;  ///< all have their own bytes
+  bool complete = true;  ///< all tensors have the bytes of their constants; false: some are zeros
 };
 
 /// The bytes of `constants`, the smallest first, as long as they take at most `most` bytes in all; the others are zeros, which take no

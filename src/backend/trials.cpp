@@ -9,7 +9,7 @@
 
 namespace tenon::backend {
 
-std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, ir::NodeId id) {
+std::unique_ptr<ir::Graph> single_node_graph(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   ir::Segment segment{.backend = {}, .nodes = {id}, .operands = {}, .results = {}};
   for (ir::ValueId v : node.inputs)
@@ -28,7 +28,7 @@ std::string call_text(const ir::NodeView& view) {
   return fmt::format("{}{}{}-{}({})", view.op->domain, view.op->domain.empty() ? "" : "::", view.op->name, view.op->since_version, out);
 }
 
-bool has_tensors_alone(const ir::NodeView& view) {
+bool has_only_tensors(const ir::NodeView& view) {
   return std::ranges::all_of(view.inputs, [](const ir::Operand& o) { return !o.present || o.type.is_tensor(); }) &&
          std::ranges::all_of(view.outputs, [](const ir::Type& t) { return t.is_tensor(); });
 }

@@ -8,19 +8,20 @@
 
 namespace tenon::backend {
 
-/// The node as a graph of its own: inputs are its operands but constants, outputs its results.
-std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, ir::NodeId node);
+/// A graph of that node alone: its inputs are the operands that are no constants, its outputs the results.
+std::unique_ptr<ir::Graph> single_node_graph(const ir::Graph& graph, ir::NodeId node);
 
-/// A query to a backend, as text: "Softmax-13(f32[2,n], axis=1)", the version as ONNX counts it.
+/// The node as text: op with its ONNX version, types and attributes, "Softmax-13(f32[2,n], axis=1)".
 std::string call_text(const ir::NodeView& view);
 
-/// All of its operands and results are tensors.
-bool has_tensors_alone(const ir::NodeView& view);
+/// Whether all operands and results of the node are tensors.
+bool has_only_tensors(const ir::NodeView& view);
 
-/// Why something is refused, found by trying, once. Safe from several threads.
-class Trials {
+/// Caches why a backend refuses nodes, where that is known only by trial. Safe from several threads.
+class RefusalCache {
  public:
-  /// The answer of try_it() for the node of `key`: empty where it is supported. Errors: those of try_it.
+  /// Why the node of `key` is refused; empty: it is supported. Calls try_it() for the answer where the cache lacks it. Errors: those of
+  /// try_it.
   template <class Try>
   Result<std::string> refusal(const std::string& key, Try try_it) const {
     {

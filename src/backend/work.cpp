@@ -39,7 +39,7 @@ int64_t guessed_size(const DimNode& symbol) { return std::clamp(kUnknown, symbol
 
 double bytes_of(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
 
-std::optional<int64_t> most_bytes(const ir::Type& type) {
+std::optional<int64_t> max_bytes(const ir::Type& type) {
   if (!type.is_tensor() || !type.has_rank() || bits_of(type.dtype) == 0) return std::nullopt;
   double count = 1;
   for (Dim d : *type.shape) {

@@ -6,17 +6,17 @@
 
 namespace tenon::backend {
 
-/// The size that guesses take for a symbol: 64, or the nearest that it may have.
+/// The size that estimates assume for a symbol: 64, or the nearest number in its range.
 int64_t guessed_size(const DimNode& symbol);
-/// What a node does in one run, where a size that is not known is guessed.
+/// The work of a node in one run; unknown sizes count as guessed_size().
 struct Work {
   double steps = 0;  ///< iterations of its loops; elements of its results where it has no loop form
   double bytes = 0;  ///< of its operands and results, strings aside
 };
 Work work_of(const ir::Graph& graph, ir::NodeId node);
-/// Of a value, likewise.
+/// Bytes of a value, with guessed_size() for unknown sizes.
 double bytes_of(const ir::Type& type);
-/// Of a value, at the largest sizes; none where these have no bound.
-std::optional<int64_t> most_bytes(const ir::Type& type);
+/// Bytes of a value at its largest sizes; nullopt where a size has no upper bound.
+std::optional<int64_t> max_bytes(const ir::Type& type);
 
 }  // namespace tenon::backend

@@ -8,7 +8,7 @@
 
 namespace tenon::backend {
 
-/// Tensors of the types of `constants`, all over the same zeros, which take memory only where they are read.
+/// Tensors of zeros with the types of given constants. All share one block of memory, whose pages are allocated only when they are read.
 class Zeros {
  public:
   /// Errors: out_of_memory.

@@ -93,7 +93,7 @@ Json borders_data(const ir::Graph& graph, const partition::Partition& partition,
     if (from.own_memory && given.insert(b.value).second) add(from);
     if (from.own_results && sized_by_inputs(dependencies, value.type) && given.insert(b.value).second) ++copies;
     if (to.own_memory) add(to);
-    const std::optional<int64_t> bytes = backend::most_bytes(value.type);
+    const std::optional<int64_t> bytes = backend::max_bytes(value.type);
     out.push_back({{"value", names.value(b.value)},
                    {"from", b.from},
                    {"to", b.to},

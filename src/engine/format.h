@@ -19,11 +19,11 @@ enum class SectionType : uint32_t {
   code = 7,  ///< `tag`: the instruction set
   provenance = 8,
   constants_index = 9,
-  target = 10,          ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
-  tactics = 11,         ///< text: how each kernel is cut, a line each, in their order
-  plugins = 12,         ///< numbered fields: what is kept of each node that a plugin runs
-  plugin_library = 13,  ///< numbered fields: a library that plugins are of; `tag`: the how manieth
-  plugin_times = 14,    ///< numbered fields: what was measured where the build measured
+  target = 10,          ///< text on the code of the same `tag`: a line with the title of its target; then CPU features, separated by blanks
+  tactics = 11,         ///< text: the tactic of each kernel, one a line
+  plugins = 12,         ///< numbered fields: plugin::Saved of each node that a plugin runs
+  plugin_library = 13,  ///< numbered fields: a plugin library; `tag`: its index among those of the file
+  plugin_times = 14,    ///< numbered fields: measurements of a build with --measure
   plan_record = 15,     ///< numbered fields: which nodes each step computes, and what its kernel does; `tag`: the instruction set
   programs = 16,        ///< numbered fields: the table of programs
   language_text = 17,   ///< a text asset of a language model, such as its tokenizer; `tag`: its kind (files::TextAsset)

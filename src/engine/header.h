@@ -8,9 +8,9 @@
 
 namespace tenon::engine {
 
-/// Advice.
+/// Advice of errors about damaged engines.
 inline constexpr const char* kBuildAgain = "build the engine again, or copy it again from where it was built";
-/// bad_file: "damaged engine: WHAT".
+/// An error bad_file: "damaged engine: WHAT".
 Error damaged(const std::string& place, std::string what, std::string expected, std::string found);
 /// "12 bytes"
 std::string count_of(uint64_t bytes);

@@ -44,12 +44,12 @@ class AtomicGroupFinder {
     }
     std::map<uint32_t, AtomicGroup> found;
     for (ir::NodeId id : graph_.nodes()) {
-      const auto why = memberships_.find(numbers_.at(id));
-      if (why == memberships_.end()) continue;
-      AtomicGroup& group = found[sets_.root_of(why->first)];
-      group.nodes.push_back(why->first);
-      if (why->second != Membership::quantized) group.kind = AtomicGroup::Kind::non_tensor;
-      group.open |= why->second == Membership::open;
+      const auto member = memberships_.find(numbers_.at(id));
+      if (member == memberships_.end()) continue;
+      AtomicGroup& group = found[sets_.root_of(member->first)];
+      group.nodes.push_back(member->first);
+      if (member->second != Membership::quantized) group.kind = AtomicGroup::Kind::non_tensor;
+      group.open |= member->second == Membership::open;
     }
     std::vector<AtomicGroup> out;
     for (auto& [first, group] : found) out.push_back(std::move(group));
@@ -65,14 +65,14 @@ class AtomicGroupFinder {
     return ops::def_of(*node.op).placed_with != ops::PlacedWith::none || std::ranges::any_of(node.inputs, is_other) ||
            std::ranges::any_of(node.outputs, is_other);
   }
-  void add_member(uint32_t node, Membership how) {
-    const auto [at, is_new] = memberships_.try_emplace(node, how);
-    at->second = std::max(at->second, how);
+  void add_member(uint32_t node, Membership membership) {
+    const auto [at, is_new] = memberships_.try_emplace(node, membership);
+    at->second = std::max(at->second, membership);
   }
-  void join(ir::NodeId a, ir::NodeId b, Membership how) {
+  void join(ir::NodeId a, ir::NodeId b, Membership membership) {
     sets_.join(numbers_.at(a), numbers_.at(b));
-    add_member(numbers_.at(a), how);
-    add_member(numbers_.at(b), how);
+    add_member(numbers_.at(a), membership);
+    add_member(numbers_.at(b), membership);
   }
 
   void join_quantized(ir::NodeId id) {

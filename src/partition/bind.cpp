@@ -30,7 +30,7 @@ void collect(ir::Graph& graph, std::vector<Place>& out) {
   }
 }
 
-/// The nearest name; where none is near, one that contains it, up to there.
+/// The most similar name; where none is similar, the beginning of a path that contains the name, up to its end.
 std::string nearest_of(const std::string& name, const std::set<std::string>& known) {
   if (std::string near = nearest_name(name, known); !near.empty()) return near;
   std::string path_pattern = name;
@@ -72,10 +72,10 @@ Error not_listed(const Pin& pin, const Roles& roles) {
                            : fmt::format("did you mean '{}'? Else name it among the backends too", near));
 }
 
-/// One constraint, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
+/// A constraint on a node. specificity: a constraint on the node itself overrides one on its module, and a longer path a shorter one.
 struct Constraint {
   ir::Placement placement;
-  size_t closeness;
+  size_t specificity;
 };
 
 class Binding {
@@ -85,17 +85,17 @@ class Binding {
   }
 
   Result<void> run() {
-    TRY(ops());
-    TRY(modules());
-    TRY(pins());
+    TRY(add_op_constraints());
+    TRY(add_module_constraints());
+    TRY(add_pins());
     std::map<std::pair<std::string, std::string>, std::shared_ptr<const ir::Placement>> shared;
     for (size_t k = 0; k < places_.size(); ++k) {
       const auto at = constraints_of_.find(k);
       if (at == constraints_of_.end()) continue;
       const ir::Placement& p = at->second.placement;
-      std::shared_ptr<const ir::Placement>& one = shared[{p.backend, p.text}];
-      if (!one) one = std::make_shared<const ir::Placement>(p);
-      note(places_[k], one);
+      std::shared_ptr<const ir::Placement>& placement = shared[{p.backend, p.text}];
+      if (!placement) placement = std::make_shared<const ir::Placement>(p);
+      attach(places_[k], placement);
     }
     return {};
   }
@@ -103,37 +103,37 @@ class Binding {
  private:
   static constexpr size_t kNode = SIZE_MAX, kOp = SIZE_MAX - 1;
 
-  Result<void> ops() {
+  Result<void> add_op_constraints() {
     std::set<std::string> known;
     for (const Place& p : places_) known.insert(op_name(*p.graph->node(p.node).op));
     for (const std::string& op : constraints_.fallback_ops) {
       if (!known.contains(op)) return unknown("fallback-ops", "the model has no such op", op, known);
       for (size_t k = 0; k < places_.size(); ++k)
         if (op_name(*places_[k].graph->node(places_[k].node).op) == op)
-          TRY(constraint(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
+          TRY(add_constraint(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
     }
     for (const Pin& p : constraints_.preferred) {
       if (!known.contains(p.name)) return unknown("prefer", "the model has no op that the preferred kernel computes", p.name, known);
       for (size_t k = 0; k < places_.size(); ++k)
         if (op_name(*places_[k].graph->node(places_[k].node).op) == p.name)
-          TRY(constraint(k, {{p.backend, "preferred", "prefer a kernel of " + p.name}, kOp}));
+          TRY(add_constraint(k, {{p.backend, "preferred", "prefer a kernel of " + p.name}, kOp}));
     }
     return {};
   }
 
-  Result<void> modules() {
+  Result<void> add_module_constraints() {
     for (const std::string& module : constraints_.fallback_modules) {
       const auto found = in_module(module);
       if (found.empty()) return unknown("fallback-modules", "the model has no such module", module, all_modules());
-      for (size_t k : found) TRY(constraint(k, {{"", "fallback_module", "fallback-modules " + module}, ir::module_depth(module)}));
+      for (size_t k : found) TRY(add_constraint(k, {{"", "fallback_module", "fallback-modules " + module}, ir::module_depth(module)}));
     }
     return {};
   }
 
-  Result<void> pins() {
+  Result<void> add_pins() {
     for (const Pin& pin : constraints_.pins) {
-      const auto is_it = [&](const backend::Backend* b) { return b->name() == pin.backend; };
-      if (std::ranges::none_of(std::span(roles_.backends).first(roles_.listed), is_it)) return not_listed(pin, roles_);
+      const auto has_name = [&](const backend::Backend* b) { return b->name() == pin.backend; };
+      if (std::ranges::none_of(std::span(roles_.backends).first(roles_.listed), has_name)) return not_listed(pin, roles_);
       std::vector<size_t> found;
       for (size_t k = 0; k < places_.size(); ++k)
         if (places_[k].name == pin.name) found.push_back(k);
@@ -145,29 +145,29 @@ class Binding {
         return unknown("pin", "the model has no such node or module", pin.name, known);
       }
       for (size_t k : found)
-        TRY(constraint(
+        TRY(add_constraint(
             k, {{pin.backend, "pinned", fmt::format("pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
     }
     return {};
   }
 
-  std::string_view goes_to(const Constraint& constraint) const {
+  std::string_view backend_of(const Constraint& constraint) const {
     return constraint.placement.backend.empty() ? roles_.backends[roles_.fallback()]->name()
                                                 : std::string_view(constraint.placement.backend);
   }
 
-  Result<void> constraint(size_t place, Constraint constraint) {
+  Result<void> add_constraint(size_t place, Constraint constraint) {
     const auto [at, is_new] = constraints_of_.try_emplace(place, constraint);
     Constraint& known = at->second;
     if (is_new) return {};
-    const bool against = goes_to(known) != goes_to(constraint);
+    const bool contradicts = backend_of(known) != backend_of(constraint);
     // An op constraint holds for every node of the op: a pin does not override it.
-    if (against && (known.closeness == constraint.closeness || known.closeness == kOp || constraint.closeness == kOp))
+    if (contradicts && (known.specificity == constraint.specificity || known.specificity == kOp || constraint.specificity == kOp))
       return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
           .expected("one constraint for a node")
           .found(fmt::format("{} and {}", known.placement.text, constraint.placement.text))
           .advice("leave one of the two out");
-    if (constraint.closeness > known.closeness) known = std::move(constraint);
+    if (constraint.specificity > known.specificity) known = std::move(constraint);
     return {};
   }
 
@@ -184,7 +184,7 @@ class Binding {
     return out;
   }
 
-  static void note(const Place& at, const std::shared_ptr<const ir::Placement>& placement) {
+  static void attach(const Place& at, const std::shared_ptr<const ir::Placement>& placement) {
     const ir::Node& node = at.graph->node(at.node);
     ir::Provenance provenance = node.provenance ? *node.provenance : ir::Provenance();
     provenance.placement = placement;

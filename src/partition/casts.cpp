@@ -58,7 +58,8 @@ ir::ValueId CastInserter::cast(ir::ValueId value, DType to, ir::NodeId before, i
   return graph_.node(node).outputs[0];
 }
 
-/// What a Cast of the source was made of, where the Cast keeps all its values and `to` does.
+/// Where the value is the result of a Cast of the source model, and neither that Cast nor one to `to` loses values: the operand of that
+/// Cast. Else the value itself.
 ir::ValueId CastInserter::source_of(ir::ValueId value, DType to) {
   const ir::NodeId producer = graph_.value(value).producer;
   if (!producer || !graph_.node(producer).is("Cast") || graph_.node(producer).retyping()) return value;

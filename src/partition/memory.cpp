@@ -58,10 +58,10 @@ class MemoryLimiter {
     return {};
   }
 
-  /// Represents its unit: the nodes of a unit have one backend.
+  /// The first node of a unit, whose backend is that of all its nodes.
   const NodePlacement& first(uint32_t unit) const { return nodes_[units_.nodes(unit)[0]]; }
 
-  /// What the unit adds to a backend's weights, and what its largest node needs in addition to them.
+  /// The bytes that the unit adds to a backend's weights, and the bytes of operands and results of its largest node.
   std::pair<double, double> needs(uint32_t unit, const MemoryUse& use) const {
     double weights = 0, values = 0;
     std::unordered_set<const ir::Constant*> counted;
@@ -87,7 +87,7 @@ class MemoryLimiter {
   }
 
   static double max_bytes_of(const ir::Type& type) {
-    const auto bytes = backend::most_bytes(type);
+    const auto bytes = backend::max_bytes(type);
     return bytes ? static_cast<double>(*bytes) : backend::bytes_of(type);
   }
 

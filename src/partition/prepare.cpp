@@ -6,7 +6,8 @@ namespace tenon::partition {
 
 namespace {
 
-/// The last backend is what is left where nothing better is: plain ops that others run are better.
+/// Whether some backend but the last supports the node. The last is the fallback: plain ops that other backends run are better than the
+/// fused op on it.
 Result<bool> is_run_whole(const ir::Graph& graph, ir::NodeId node, const backend::Backends& backends) {
   for (size_t k = 0; k + 1 < backends.size(); ++k) {
     auto supported = backends[k]->supports(graph, node);
@@ -16,7 +17,7 @@ Result<bool> is_run_whole(const ir::Graph& graph, ir::NodeId node, const backend
   return false;
 }
 
-/// Returns whether there was one.
+/// Expands fused ops that no backend but the last supports. Whether there was one.
 Result<bool> expand_fused(ir::Graph& graph, const backend::Backends& backends) {
   std::vector<ir::NodeId> fused;
   for (ir::NodeId n : graph.nodes())
@@ -33,7 +34,7 @@ Result<bool> expand_fused(ir::Graph& graph, const backend::Backends& backends) {
 }  // namespace
 
 Result<void> prepare(ir::Graph& graph, const backend::Backends& backends) {
-  // What a definition is made of may have a definition itself: LSTM is a Scan, and that a Loop.
+  // Ops of a definition may have definitions themselves: LSTM becomes a Scan, which becomes a Loop.
   for (bool again = true; again;) again = TRY(expand_fused(graph, backends));
   for (ir::NodeId n : graph.nodes())
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b), backends));

@@ -33,20 +33,20 @@ class ProfitAnalysis {
   }
 
   std::vector<uint32_t> run() {
-    double most = 0;
+    double best_gain = 0;
     std::vector<uint32_t> out;
-    const auto offer = [&](const std::vector<uint32_t>& segments) {
+    const auto keep_if_better = [&](const std::vector<uint32_t>& segments) {
       const double gain = gain_of(segments);
-      if (gain <= most) return;
-      most = gain;
+      if (gain <= best_gain) return;
+      best_gain = gain;
       out.clear();
       for (uint32_t s : segments) out.insert(out.end(), nodes_[s].begin(), nodes_[s].end());
     };
     std::vector<uint32_t> all;
     for (uint32_t s = 0; s < cut_.size(); ++s)
       if (!is_kept_[s]) all.push_back(s);
-    for (uint32_t s : all) offer({s});
-    if (all.size() > 1) offer(all);
+    for (uint32_t s : all) keep_if_better({s});
+    if (all.size() > 1) keep_if_better(all);
     return out;
   }
 
@@ -60,22 +60,22 @@ class ProfitAnalysis {
   /// Nanoseconds saved by moving the nodes of the segments to their fallback.
   double gain_of(const std::vector<uint32_t>& segments) {
     double gain = 0;
-    std::vector<uint32_t> touched;
+    std::vector<uint32_t> values;
     for (uint32_t s : segments) {
       gain += costs_.launch(cut_.targets[s]);
       for (uint32_t n : nodes_[s]) gain += costs_.run(n, cut_.targets[s]) - costs_.run(n, problem_.nodes[n].fallback_target);
-      touched.insert(touched.end(), values_[s].begin(), values_[s].end());
+      values.insert(values.end(), values_[s].begin(), values_[s].end());
     }
-    touched = unique(std::move(touched));
-    for (uint32_t v : touched) gain += copies_of(costs_.values[v]);
+    values = unique(std::move(values));
+    for (uint32_t v : values) gain += copies_of(costs_.values[v]);
     for (uint32_t s : segments) dropped_[s] = true;
-    for (uint32_t v : touched) gain -= copies_of(costs_.values[v]);
+    for (uint32_t v : values) gain -= copies_of(costs_.values[v]);
     for (uint32_t s : segments) dropped_[s] = false;
     return gain;
   }
 
-  /// A segment and its target. Numbers past the segments of the cut: the caller of the graph, then nodes moved to their fallback, per
-  /// target.
+  /// A segment and its target. Numbers beyond the segments of the cut: first the caller of the graph, then, for each target, the nodes that
+  /// moved to it as their fallback.
   using Place = std::pair<uint32_t, uint16_t>;
   Place caller() const { return {cut_.size(), costs_.last()}; }
   Place place_of(uint32_t node) const {
@@ -87,18 +87,19 @@ class ProfitAnalysis {
 
   double copies_of(const Costs::Value& value) const {
     const Place producer_target = value.producer == Costs::kGraphInput ? caller() : place_of(value.producer);
-    std::vector<Place> there;
-    for (uint32_t r : value.readers) there.push_back(place_of(r));
-    if (value.is_output) there.push_back(caller());
-    std::ranges::sort(there);
+    std::vector<Place> places;
+    for (uint32_t r : value.readers) places.push_back(place_of(r));
+    if (value.is_output) places.push_back(caller());
+    std::ranges::sort(places);
     double ns = 0;
     size_t others = 0;
-    for (size_t k = 0; k < there.size(); ++k) {
-      if (there[k] == producer_target || (k > 0 && there[k] == there[k - 1])) continue;
-      ns += costs_.link_ns(value, producer_target.second, there[k].second);
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (places[k] == producer_target || (k > 0 && places[k] == places[k - 1])) continue;
+      ns += costs_.link_ns(value, producer_target.second, places[k].second);
       ++others;
     }
-    // Between two segments of one target it leaves and comes in: half of that is to leave, which is done once.
+    // The cost of a copy between two segments of one target is that of copying out and of copying in. The value is copied out once, so half
+    // of that cost is subtracted for each further reader.
     return others > 1 ? ns - static_cast<double>(others - 1) * costs_.link_ns(value, producer_target.second, producer_target.second) / 2
                       : ns;
   }

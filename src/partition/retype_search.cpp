@@ -38,7 +38,7 @@ std::string signature(const ir::NodeView& view, const backend::Backend& backend)
 /// It may have other types: its operands are tensors, and their values decide. Not shape arithmetic, whose results are known, and is
 /// nobody's work; nor a Cast, which another in front of it would only repeat.
 bool may_change(const ir::Graph& graph, ir::NodeId node, const ir::NodeView& view) {
-  if (!backend::has_tensors_alone(view) || !ops::is_value_function(view) || graph.node(node).is("Cast")) return false;
+  if (!backend::has_only_tensors(view) || !ops::is_value_function(view) || graph.node(node).is("Cast")) return false;
   return !std::ranges::all_of(graph.node(node).outputs, [&](ir::ValueId v) { return !v || graph.value(v).data; });
 }
 
@@ -118,7 +118,7 @@ std::vector<Retype> RetypeSearch::candidates(const ir::NodeView& view) const {
 }
 
 Result<bool> RetypeSearch::runs(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Retype& way) const {
-  const auto trial = backend::alone(graph, node);
+  const auto trial = backend::single_node_graph(graph, node);
   const ir::NodeId n = trial->first();
   const ir::NodeView original = trial->view(n);
   CastInserter(*trial, {}).cast_operands(n, way);

@@ -19,12 +19,12 @@ namespace {
 constexpr size_t kMostGraphs = 4096;  ///< of a node
 constexpr uint32_t kMostConstants = 65536;
 
-/// What one call of `add_graphs` adds to.
-class Adding {
+/// Collects the graphs of one call of `add_graphs`: implements the table tenon_graphs.
+class GraphCollector {
  public:
-  Adding(uint32_t operands, ConstantOf value_of) : value_of_(value_of), operands_(operands), views_(operands) {
+  GraphCollector(uint32_t operands, ConstantOf value_of) : value_of_(value_of), operands_(operands), views_(operands) {
     entry_.table = blank<tenon_graphs>();
-    entry_.adding = this;
+    entry_.collector = this;
     entry_.table.add = [](const tenon_graphs* to, const char* text, uint32_t* number) { return of(to).add(text, {}, number); };
     entry_.table.add_with = [](const tenon_graphs* to, const char* text, uint32_t count, const tenon_tensor* const* constants,
                                uint32_t* number) -> int32_t {
@@ -37,10 +37,10 @@ class Adding {
       return of(from).constant(operand, *value);
     };
   }
-  Adding(const Adding&) = delete;
+  GraphCollector(const GraphCollector&) = delete;
 
   const tenon_graphs* table() const { return &entry_.table; }
-  Result<std::vector<AddedGraph>> take() {
+  Result<std::vector<AddedGraph>> result() {
     if (error_) return std::move(*error_);
     return std::move(added_);
   }
@@ -48,9 +48,9 @@ class Adding {
  private:
   struct Entry {  // standard layout: a table is an entry
     tenon_graphs table;
-    Adding* adding;
+    GraphCollector* collector;
   };
-  static Adding& of(const tenon_graphs* table) { return *reinterpret_cast<const Entry*>(table)->adding; }
+  static GraphCollector& of(const tenon_graphs* table) { return *reinterpret_cast<const Entry*>(table)->collector; }
   static int32_t refused(const Error& error) {
     set_failure(error.text());
     return TENON_FAILED;
@@ -61,7 +61,7 @@ class Adding {
     if (added_.size() >= kMostGraphs) return refused(fail(Code::limit_exceeded, "add", "these are too many graphs"));
     AddedGraph graph{.text = text, .constants = {}};
     for (size_t k = 0; k < constants.size(); ++k) {
-      auto tensor = kept(constants[k], fmt::format("inner graph {}, constant @{}", added_.size(), k));
+      auto tensor = constant_tensor(constants[k], fmt::format("inner graph {}, constant @{}", added_.size(), k));
       if (!tensor) return refused(tensor.error());
       graph.constants.push_back(*std::move(tensor));
     }
@@ -70,7 +70,8 @@ class Adding {
     return TENON_OK;
   }
 
-  Result<Tensor> kept(const tenon_tensor* given, const std::string& place) const {
+  /// The constant as a tensor: the value of an operand where it is one, else a copy.
+  Result<Tensor> constant_tensor(const tenon_tensor* given, const std::string& place) const {
     const Tensor view = TRY(given_tensor(given, place));
     for (const auto& [operand, value] : values_)
       if (value.data() == view.data() && value.dtype() == view.dtype() && value.shape() == view.shape()) return value;
@@ -112,9 +113,9 @@ class Adding {
 Result<std::vector<AddedGraph>> added_graphs(const Object& object, uint32_t operands, ConstantOf value_of) {
   const auto& add_graphs = object.op().table.add_graphs;
   if (!add_graphs) return std::vector<AddedGraph>();
-  Adding adding(operands, value_of);
-  auto done = object.checked("add_graphs", [&] { return add_graphs(object.self(), adding.table()); });
-  auto added = TRY(adding.take());
+  GraphCollector collector(operands, value_of);
+  auto done = object.checked("add_graphs", [&] { return add_graphs(object.self(), collector.table()); });
+  auto added = TRY(collector.result());
   TRY(std::move(done));
   return added;
 }

@@ -135,9 +135,9 @@ int32_t Host::release(const char* key) {
   const auto found = shared_.find(std::string_view(key));
   if (found == shared_.end() || found->second.holders == 0) return fail_with(nullptr, TENON_FAILED, "nobody holds a resource of this key");
   if (--found->second.holders > 0) return TENON_OK;
-  const Shared gone = found->second;
+  const Shared released = found->second;
   shared_.erase(found);  // later requests for the key, from `destroy` too, make another one
-  if (gone.destroy) gone.destroy(gone.resource);
+  if (released.destroy) released.destroy(released.resource);
   return TENON_OK;
 }
 

@@ -12,7 +12,7 @@
 
 namespace tenon::plugin {
 
-/// What takes the lines of libraries; called from any thread.
+/// Receives log lines of libraries; called from any thread.
 using Logger = std::function<void(tenon_severity severity, std::string_view library, std::string_view text)>;
 
 /// The host functions of one library. Libraries keep pointers to the table, so a host is never destroyed.
@@ -24,7 +24,7 @@ class Host {
   static const Host& permanent(std::string library, Logger logger);
 
   const tenon_host* table() const { return &entry_.table; }
-  /// `acquire` fails from now on, or no longer: for who tries what a library does then.
+  /// Makes `acquire` fail, or work again. `tenon plugin test` checks with it how a library handles the failure.
   void refuse_resources(bool refuse) const { refuses_ = refuse; }
   /// How often resources were acquired and not yet released.
   size_t resource_holders() const;
@@ -55,17 +55,17 @@ class Host {
 std::string take_failure();
 void set_failure(std::string_view text);
 extern constinit thread_local bool has_failure;
-/// Before each call of a library's function, which may have said OK after a text the last time.
+/// Called before each function of a library: an earlier call may have left a text and returned TENON_OK.
 inline void clear_failure() {
   if (has_failure) [[unlikely]]
     take_failure();
 }
 
-/// For libraries, in this thread.
+/// The handle of a size for libraries; valid in this thread until clear_dims().
 tenon_dim handle_of(Dim dim);
-/// no_dim() for what is no number and was not given to a library since clear_dims().
+/// The size of a handle. no_dim() for one that is neither a number nor from handle_of() since clear_dims().
 Dim dim_of(tenon_dim handle);
-/// Equals no size.
+/// A size that is equal to no other.
 Dim no_dim();
 void clear_dims();
 

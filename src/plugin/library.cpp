@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSymbol = "tenon_plugin_library";
 constexpr uint32_t kMostOps = 1 << 16;
 
-/// What a foreign library is, by its exported symbols.
+/// Describes a library that is none of Tenon's plugins, by its exported symbols.
 std::string description_of(void* handle) {
   struct ForeignLibrary {
     const char *symbol, *text;
@@ -45,7 +45,7 @@ Result<void*> opened_handle(const fs::path& file) {
         .expected("a shared library")
         .found("no file")
         .advice("give the path of the library");
-  const fs::path absolute = fs::absolute(file, ignored);  // a bare name would be looked for elsewhere
+  const fs::path absolute = fs::absolute(file, ignored);  // dlopen searches other folders for a name without a slash
   if (void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const reason = dlerror();
   return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
@@ -101,7 +101,7 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
       .advice("the library has to be mended; nothing of it was registered");
 }
 
-/// What a library says of itself, checked whole.
+/// Reads and checks all that a library declares.
 Result<void> read_table(const tenon_library& of, const Host& host, Library& out) {
   const tenon_library given = adapted(of);
   if (given.needs > TENON_PLUGIN_VERSION)
@@ -115,8 +115,8 @@ Result<void> read_table(const tenon_library& of, const Host& host, Library& out)
   return read_ops(given, host, out);
 }
 
-/// sealed: the memory that the file is; null: it is one. What the loader took it keeps: the next memory would have its descriptor, and be
-/// taken for it.
+/// sealed: the memory that contains the library; null: it is a file. The descriptor of the memory stays open: the loader knows libraries by
+/// their paths, and the path of a later memory with the same descriptor would be taken for this library.
 Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* sealed, std::string sha256, const Logger& logger) {
   void* const handle = TRY(opened_handle(file));
   const auto out = std::make_shared<Library>();
@@ -130,7 +130,7 @@ Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* 
   return out;
 }
 
-/// Libraries stay open.
+/// All libraries that were opened; they stay open until the process ends.
 struct OpenLibraries {
   std::mutex lock;
   std::vector<std::shared_ptr<const Library>> libraries;

@@ -23,34 +23,34 @@ bool is_name(const char* text) {
          std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != ':' && c != '"' && c != 0x7f; });
 }
 
-/// Collects all faults for one error.
-class Reading {
+/// Copies and checks an op. Collects all faults for one error.
+class OpReader {
  public:
-  explicit Reading(const tenon_op& given) { op_.table = adapted(given); }
+  explicit OpReader(const tenon_op& given) { op_.table = adapted(given); }
 
   Result<Op> run() {
-    names();
-    ports("operand", op_.table.operands, op_.table.operand_count, op_.operands);
-    ports("result", op_.table.results, op_.table.result_count, op_.results);
-    fields();
-    functions();
+    read_names();
+    read_ports("operand", op_.table.operands, op_.table.operand_count, op_.operands);
+    read_ports("result", op_.table.results, op_.table.result_count, op_.results);
+    read_fields();
+    check_functions();
     for (uint32_t k = 0; op_.table.samples && k < op_.table.sample_count; ++k)
       if (op_.table.samples[k]) op_.samples.emplace_back(op_.table.samples[k]);
-    if (wrong_.empty()) return std::move(op_);
-    return fail(Code::bad_file, fmt::format("plugin '{}::{}'", op_.name_space, op_.name), fmt::format("{}", fmt::join(wrong_, "; ")))
+    if (faults_.empty()) return std::move(op_);
+    return fail(Code::bad_file, fmt::format("plugin '{}::{}'", op_.name_space, op_.name), fmt::format("{}", fmt::join(faults_, "; ")))
         .expected("an op as tenon/plugin.h describes it")
         .advice("the library has to be mended");
   }
 
  private:
   template <class... Args>
-  void wrong(fmt::format_string<Args...> text, Args&&... args) {
-    wrong_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  void add_fault(fmt::format_string<Args...> text, Args&&... args) {
+    faults_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
-  void names() {
+  void read_names() {
     const auto take = [&](const char* text, const char* what, std::string& out) {
-      if (!is_name(text)) wrong("it has no {}", what);
+      if (!is_name(text)) add_fault("it has no {}", what);
       else out = text;
     };
     take(op_.table.name_space, "name_space", op_.name_space);
@@ -58,34 +58,34 @@ class Reading {
     take(op_.table.version, "version", op_.version);
   }
 
-  void ports(std::string_view what, const tenon_port* const* given, uint32_t count, std::vector<tenon_port>& out) {
-    if (count > kMostPorts || (count > 0 && !given)) return wrong("its list of {}s cannot be read", what);
+  void read_ports(std::string_view what, const tenon_port* const* given, uint32_t count, std::vector<tenon_port>& out) {
+    if (count > kMostPorts || (count > 0 && !given)) return add_fault("its list of {}s cannot be read", what);
     for (uint32_t k = 0; k < count; ++k) {
-      if (!given[k]) return wrong("{} {} is null", what, k);
+      if (!given[k]) return add_fault("{} {} is null", what, k);
       const tenon_port port = adapted(*given[k]);
-      if (!is_name(port.name)) return wrong("{} {} has no name", what, k);
-      if (port.variadic && k + 1 < count) wrong("{} '{}' is variadic and not the last", what, port.name);
+      if (!is_name(port.name)) return add_fault("{} {} has no name", what, k);
+      if (port.variadic && k + 1 < count) add_fault("{} '{}' is variadic and not the last", what, port.name);
       if (port.in_place < 0 || static_cast<size_t>(port.in_place) > op_.operands.size())
-        wrong("{} '{}' takes the place of operand {}, which there is none of", what, port.name, port.in_place - 1);
+        add_fault("{} '{}' takes the place of operand {}, which there is none of", what, port.name, port.in_place - 1);
       if (std::ranges::any_of(out, [&](const tenon_port& p) { return std::string_view(p.name) == port.name; }))
-        wrong("two {}s are named '{}'", what, port.name);
+        add_fault("two {}s are named '{}'", what, port.name);
       out.push_back(port);
     }
   }
 
-  void fields() {
+  void read_fields() {
     if (op_.table.field_count > kMostPorts || (op_.table.field_count > 0 && !op_.table.fields))
-      return wrong("its list of fields cannot be read");
+      return add_fault("its list of fields cannot be read");
     for (uint32_t k = 0; k < op_.table.field_count; ++k) {
-      if (!op_.table.fields[k]) return wrong("field {} is null", k);
+      if (!op_.table.fields[k]) return add_fault("field {} is null", k);
       const tenon_field_rule rule = adapted(*op_.table.fields[k]);
-      if (!is_name(rule.name)) return wrong("field {} has no name", k);
-      if (bytes_of_field(rule.type, 0) < 0) wrong("field '{}' is of type {}, which there is none of", rule.name, rule.type);
+      if (!is_name(rule.name)) return add_fault("field {} has no name", k);
+      if (bytes_of_field(rule.type, 0) < 0) add_fault("field '{}' is of type {}, which there is none of", rule.name, rule.type);
       else if (rule.has_range && !holds_numbers(rule.type))
-        wrong("field '{}' has a range, and its elements ({}) are no numbers", rule.name, name_of_type(rule.type));
+        add_fault("field '{}' has a range, and its elements ({}) are no numbers", rule.name, name_of_type(rule.type));
       else if (rule.otherwise) check_default(rule);
       if (std::ranges::any_of(op_.fields, [&](const tenon_field_rule& f) { return std::string_view(f.name) == rule.name; }))
-        wrong("two fields are named '{}'", rule.name);
+        add_fault("two fields are named '{}'", rule.name);
       op_.fields.push_back(rule);
     }
   }
@@ -94,38 +94,38 @@ class Reading {
     if (rule.type == TENON_FIELD_CHAR) {
       const auto* const text = static_cast<const char*>(rule.otherwise);
       for (const char* const* choice = rule.choices; choice; ++choice) {
-        if (!*choice) return wrong("the default '{}' of field '{}' is none of its choices", text, rule.name);
+        if (!*choice) return add_fault("the default '{}' of field '{}' is none of its choices", text, rule.name);
         if (std::string_view(*choice) == text) return;
       }
       return;
     }
-    if (rule.length < 0) return wrong("field '{}' has a default of no length", rule.name);
+    if (rule.length < 0) return add_fault("field '{}' has a default of no length", rule.name);
     const auto copy =
         copy_of({.struct_size = sizeof(tenon_field), .name = rule.name, .type = rule.type, .length = rule.length, .data = rule.otherwise});
-    if (!copy) return wrong("the default of field '{}' cannot be read", rule.name);
+    if (!copy) return add_fault("the default of field '{}' cannot be read", rule.name);
     for (int64_t k = 0; rule.has_range && k < rule.length; ++k)
       if (const double v = number_of(*copy, k); !(v >= rule.least && v <= rule.most))
-        wrong("the default {} of field '{}' is not in {} .. {}", v, rule.name, rule.least, rule.most);
+        add_fault("the default {} of field '{}' is not in {} .. {}", v, rule.name, rule.least, rule.most);
   }
 
-  void functions() {
+  void check_functions() {
     const tenon_op& t = op_.table;
     if (t.kernel_of && (!op_.operands.empty() || !op_.results.empty() || !op_.fields.empty() || op_.has_definition()))
-      wrong("it is a kernel of {}, whose operands, results, fields and definition it has", t.kernel_of);
-    if (!t.kernel_of && op_.results.empty()) wrong("it has no result");
-    if (t.enqueue && !t.create) wrong("it has `enqueue` and no `create`");
-    if (t.kernel_of && !t.enqueue) wrong("it is a kernel of {} and has no `enqueue`", t.kernel_of);
+      add_fault("it is a kernel of {}, whose operands, results, fields and definition it has", t.kernel_of);
+    if (!t.kernel_of && op_.results.empty()) add_fault("it has no result");
+    if (t.enqueue && !t.create) add_fault("it has `enqueue` and no `create`");
+    if (t.kernel_of && !t.enqueue) add_fault("it is a kernel of {} and has no `enqueue`", t.kernel_of);
     if (t.kernel_of || op_.has_definition()) return;
-    if (!t.enqueue) wrong("it has neither a definition nor `enqueue`");
-    if (!t.infer) wrong("it has neither a definition nor `infer`");
+    if (!t.enqueue) add_fault("it has neither a definition nor `enqueue`");
+    if (!t.infer) add_fault("it has neither a definition nor `infer`");
   }
 
   Op op_;
-  std::vector<std::string> wrong_;
+  std::vector<std::string> faults_;
 };
 
 }  // namespace
 
-Result<Op> read_op(const tenon_op& given) { return Reading(given).run(); }
+Result<Op> read_op(const tenon_op& given) { return OpReader(given).run(); }
 
 }  // namespace tenon::plugin

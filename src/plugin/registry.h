@@ -10,14 +10,14 @@
 namespace tenon::plugin {
 
 struct LoadOptions {
-  std::string name_space;  ///< in place of the one that the library's ops have; empty: theirs
-  Logger logger;           ///< takes what the library has to say, and a line an op that is registered; may be null
+  std::string name_space;  ///< replaces the namespace of the library's ops; empty: they keep their own
+  Logger logger;           ///< receives log lines of the library, and a line for each op that is registered; may be null
 };
 
 /// "Registered plugin creator Swish version 1 in namespace acme"
 std::string registration_line(const Op& op);
 
-/// The ops of the libraries that somebody named. Safe from several threads; what it gives lives as long as it does.
+/// The ops of the libraries that were loaded into it. Safe from several threads; its ops live as long as the registry.
 class Registry {
  public:
   /// Registers a library whole or not at all. The same bytes again, under the same namespace, change nothing.
@@ -26,7 +26,7 @@ class Registry {
   /// The same of a library that is open. Errors: bad_usage.
   Result<void> add(const std::shared_ptr<const Library>& library, const LoadOptions& options = {});
 
-  /// version: empty for the newest, that is the last in the order of their digits. Null where there is none.
+  /// version: empty for the newest, which has the highest number. Null where there is no such op.
   const Op* find(std::string_view name_space, std::string_view name, std::string_view version = {}) const;
   /// All, in the order in which they were registered.
   std::vector<const Op*> ops() const;

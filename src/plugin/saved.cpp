@@ -92,8 +92,8 @@ Saved read_saved(WireReader r) {
   return out;
 }
 
-/// Empty: it will do.
-std::string gap(const Registry& plugins, const Saved& need, Build build, const Op*& op) {
+/// Finds the op. Returns why it cannot run the node: it is missing or of another build; empty: it can.
+std::string missing_text(const Registry& plugins, const Saved& need, Build build, const Op*& op) {
   op = plugins.find(need.name_space, need.name, need.version);
   if (!op) {
     const Op* const other = plugins.find(need.name_space, need.name);
@@ -105,9 +105,9 @@ std::string gap(const Registry& plugins, const Saved& need, Build build, const O
                      op->sha256.substr(0, 16), need.sha256.substr(0, 16));
 }
 
-/// What can be done about them. A library of Python is named by python/tenon/_plugins.py.
-std::string advice_for(const std::set<std::string>& gaps) {
-  if (std::ranges::any_of(gaps, [](const std::string& gap) { return gap.ends_with(" of Python: not there"); }))
+/// The advice for missing ops. python/tenon/_plugins.py sets the names of libraries of Python.
+std::string advice_for(const std::set<std::string>& missing) {
+  if (std::ranges::any_of(missing, [](const std::string& gap) { return gap.ends_with(" of Python: not there"); }))
     return "functions run in Python alone: import their module there, then tenon.load; other libraries are named (--plugin LIB)";
   return "name their libraries (--plugin LIB); another build of one is taken with --plugin-any-build";
 }
@@ -176,16 +176,16 @@ Result<std::vector<Saved>> decode_all(std::string_view bytes) {
 
 Result<std::vector<const Op*>> find_all(const Registry& plugins, std::span<const Saved> saved, Build build, const std::string& place) {
   std::vector<const Op*> out;
-  std::set<std::string> gaps;
+  std::set<std::string> missing;
   for (const Saved& need : saved)
-    if (std::string text = gap(plugins, need, build, out.emplace_back()); !text.empty()) gaps.insert(std::move(text));
-  if (gaps.empty()) return out;
+    if (std::string text = missing_text(plugins, need, build, out.emplace_back()); !text.empty()) missing.insert(std::move(text));
+  if (missing.empty()) return out;
   return fail(Code::not_supported, place,
-              fmt::format("the engine needs {} that {} not there", gaps.size() == 1 ? "a plugin" : "plugins",
-                          gaps.size() == 1 ? "is" : "are"))
+              fmt::format("the engine needs {} that {} not there", missing.size() == 1 ? "a plugin" : "plugins",
+                          missing.size() == 1 ? "is" : "are"))
       .expected("each plugin that `tenon inspect` lists, of the build that it names")
-      .found(fmt::format("{}", fmt::join(gaps, "\n            ")))
-      .advice(advice_for(gaps));
+      .found(fmt::format("{}", fmt::join(missing, "\n            ")))
+      .advice(advice_for(missing));
 }
 
 }  // namespace tenon::plugin

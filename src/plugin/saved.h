@@ -12,7 +12,8 @@ namespace tenon::plugin {
 class Registry;
 struct Op;
 
-/// What an engine keeps of a node that a plugin runs: whose it is, and what its object is made from when the engine is loaded.
+/// What an engine stores of a node that a plugin runs: the op and its library, and the arguments that its object is created with when the
+/// engine is loaded.
 struct Saved {
   std::string name_space, name, version;
   std::string library;     ///< its name
@@ -36,14 +37,14 @@ struct Saved {
 std::string encode(const Saved& saved);
 Result<Saved> decode_saved(std::string_view bytes);
 
-/// Those of an engine, in the order of its blobs. Errors of decode: bad_file.
+/// A list of encoded Saved, of all plugin blobs of an engine in their order. Errors of decode: bad_file.
 std::string encode_all(std::span<const std::string_view> encoded);
 Result<std::vector<Saved>> decode_all(std::string_view bytes);
 
-/// Whether a plugin of another build than the engine's will do.
+/// Which builds of a plugin may run an engine's nodes: the one that the engine was built with, or any.
 enum class Build : uint8_t { same, any };
 
-/// The op that each of these needs. Errors: not_supported, one for all that is missing or is of another build, by name, with what to do.
+/// The op of each node. Errors: not_supported: one error that names all ops that are missing or are of another build.
 Result<std::vector<const Op*>> find_all(const Registry& plugins, std::span<const Saved> saved, Build build, const std::string& place);
 
 }  // namespace tenon::plugin

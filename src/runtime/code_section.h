@@ -15,7 +15,7 @@ namespace tenon::runtime {
 /// Machine code of a program's kernels, for one target. Engine files and kernel blobs have one for each target.
 struct CodeSection {
   uint32_t target = 0;                   ///< codegen::Target::tag
-  std::string cpu_features;              ///< that it needs: names as in CpuFeatures, separated by blanks
+  std::string cpu_features;              ///< that the code needs: names as in CpuFeatures, separated by blanks
   std::vector<std::byte> bytes;          ///< position-independent
   std::vector<uint64_t> kernel_offsets;  ///< of the start of each kernel in `bytes`
 };

@@ -10,15 +10,15 @@ namespace tenon::runtime {
 
 namespace {
 
-bool kind_fits(ValueKind kind, const Tensor& value) {
+bool has_kind(ValueKind kind, const Tensor& value) {
   if (kind == ValueKind::sequence) return value.dtype() == DType::sequence;
   if (value.dtype() != DType::optional) return false;
   if (value.count() == 0) return true;
-  const DType inside = value.elements()[0].dtype();
-  return kind == ValueKind::optional_sequence ? inside == DType::sequence : inside != DType::sequence && inside != DType::optional;
+  const DType element = value.elements()[0].dtype();
+  return kind == ValueKind::optional_sequence ? element == DType::sequence : element != DType::sequence && element != DType::optional;
 }
 
-bool tensor_fits(const ContainerInfo& container, DType dtype, const Tensor& t) {
+bool has_type(const ContainerInfo& container, DType dtype, const Tensor& t) {
   if (t.dtype() != dtype) return false;
   if (container.unranked) return true;
   if (container.sizes.size() != t.shape().size()) return false;
@@ -45,12 +45,12 @@ bool has_declared_type(const ContainerInfo& container, DType dtype, const Tensor
   if (container.kind == ValueKind::map) return are_maps(container, dtype, {&value, 1});
   if (container.kind == ValueKind::sequence_of_maps)
     return value.dtype() == DType::sequence && are_maps(container, dtype, value.elements());
-  if (!kind_fits(container.kind, value)) return false;
+  if (!has_kind(container.kind, value)) return false;
   if (container.kind == ValueKind::sequence && !is_flat(value)) return false;
   if (container.kind == ValueKind::optional_sequence && value.count() > 0 && !is_flat(value.elements()[0])) return false;
-  bool ok = true;
-  each_tensor(value, [&](const Tensor& t) { ok = ok && tensor_fits(container, dtype, t); });
-  return ok;
+  bool fits = true;
+  each_tensor(value, [&](const Tensor& t) { fits = fits && has_type(container, dtype, t); });
+  return fits;
 }
 
 std::string text_of(const ContainerInfo& container, DType dtype) {

@@ -28,17 +28,18 @@ class RunMemory {
   virtual void end_run() {}
 };
 
-/// The interface of a segment that reads operands and writes results in the program's memory, without copies. All results have known sizes.
+/// A segment that reads operands and writes results in the program's memory, without copies. The sizes of all results are known before a
+/// run.
 class InPlace {
  public:
   virtual ~InPlace() = default;
   /// Sets the shapes of operands and results: before the first run, and whenever sizes change.
   virtual Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) = 0;
-  /// Whether results may stay in memory of the segment: then a place may be null, and after the run kept() returns the address of that
-  /// result, which is valid until the next run.
+  /// Whether results may stay in memory of the segment: then a place may be null, and after the run kept_result() returns the address of
+  /// that result, which is valid until the next run.
   virtual bool keeps_results() const { return false; }
-  virtual void* kept(size_t /*place*/) const { return nullptr; }
-  /// Runs with these addresses of operands and results. Allocates nothing.
+  virtual void* kept_result(size_t /*place*/) const { return nullptr; }
+  /// Runs with these addresses of operands and results (places). Allocates nothing.
   virtual Result<void> run_in_place(void* const* operands, void* const* places, const RunOptions& options, int threads) = 0;
 };
 
@@ -51,8 +52,8 @@ class Segment {
   virtual void set_sizes(std::span<const int64_t> /*sizes*/) {}
   /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
   /// result belongs in (row-major), or an empty handle where its size is unknown before the run. Returns one tensor a result: its
-  /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is checked against what the model
-  /// promises.
+  /// place, once written, or a tensor of its own, whose elements the caller copies. The caller checks types and shapes of results against
+  /// those that the program declares.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
   /// Null: the segment does not run in place.
   virtual InPlace* in_place() { return nullptr; }
@@ -85,7 +86,7 @@ class Device {
   virtual bool shares_memory() const { return false; }
   /// Whether make() is fast. A build then calls it once for each segment, so that an unreadable blob is an error of the build.
   virtual bool is_fast_to_make() const { return false; }
-  /// Errors: those of a blob that is no such thing.
+  /// Errors: bad_file and others for a blob that the device cannot read.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };
 using Devices = std::vector<std::shared_ptr<const Device>>;

@@ -8,11 +8,11 @@ namespace tenon::runtime {
 Error backend_error(Error error, std::string_view backend, std::string place) {
   if (place.empty()) place = fmt::format("backend '{}'", backend);
   if (error.code() != Code::device_failed) return std::move(error).at(std::move(place));
-  const auto or_else = [](const std::string& said, std::string other) { return said.empty() ? other : said; };
-  return fail(error.code(), or_else(error->place, std::move(place)), error->what)
-      .expected(or_else(error->expected, "a backend that does what it offers"))
-      .found(or_else(error->found, fmt::format("backend '{}' failed", backend)))
-      .advice(or_else(error->advice, "leave the backend out, or give its nodes to another: --pin, --fallback-ops"));
+  const auto first_nonempty = [](const std::string& text, std::string otherwise) { return text.empty() ? otherwise : text; };
+  return fail(error.code(), first_nonempty(error->place, std::move(place)), error->what)
+      .expected(first_nonempty(error->expected, "a backend that does what it offers"))
+      .found(first_nonempty(error->found, fmt::format("backend '{}' failed", backend)))
+      .advice(first_nonempty(error->advice, "leave the backend out, or give its nodes to another: --pin, --fallback-ops"));
 }
 
 Error broken_promise(Code code, std::string place, std::string what) {

@@ -11,7 +11,7 @@ namespace tenon::runtime {
 /// adds advice.
 Error backend_error(Error error, std::string_view backend, std::string place = {});
 
-/// Starts the error for a device whose result is not what the program declares; the caller adds expected() and found().
+/// An error for a device whose result is not what the program declares. The caller adds expected() and found().
 Error broken_promise(Code code, std::string place, std::string what);
 
 }  // namespace tenon::runtime

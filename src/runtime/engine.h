@@ -26,7 +26,7 @@ struct EngineParts {
   std::shared_ptr<RunMemory> memory = {};  ///< for values and scratch of its runs; null: host memory
 };
 
-/// A model of the engine that callers run by name.
+/// A model of the engine, which callers run by its name.
 struct Entry {
   std::string name;
   uint32_t program = 0;  ///< number in the table: the entry's own, or its fallback where plugins are missing
@@ -41,16 +41,16 @@ std::string missing_plugins_text(const Error& error);
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   /// devices: run the segments; those that the engine does not need are dropped. Errors: not_supported for one that is missing;
-  /// what Device::open says.
+  /// errors of Device::open.
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
   /// All programs, those that no run uses included.
   const ProgramTable& programs() const { return parts_.programs; }
-  /// Values that last between the runs of a context; all entries share them. Functions below that take a state count in it.
+  /// Values that last between the runs of a context; all entries share them. `state` arguments are indices into it.
   std::span<const StateInfo> states() const { return parts_.programs.states; }
   /// The state of that name. Errors: bad_usage, naming the nearest.
   Result<size_t> state(std::string_view name) const;
-  /// What callers run, in the order of the table. Functions below that take an entry count in it.
+  /// The entries, in the order of the table. `entry` arguments below are indices into it.
   std::span<const Entry> entries() const { return entries_; }
   /// The entry of that name. Errors: bad_usage, naming the nearest.
   Result<size_t> entry(std::string_view name) const;
@@ -105,8 +105,8 @@ class Context {
 
   /// entry: in Engine::entries(). inputs: in its order; an empty handle, or none at the end, takes the default of an input that has one.
   /// Their memory is read, never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until
-  /// the next run; they lie in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device
-  /// says.
+  /// the next run; they are in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, errors of
+  /// devices.
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {}, size_t entry = 0);
   /// Result `index` is written to that memory from the next run of that entry on; it must hold `bytes` when it runs (else bad_input).
   /// nullptr: unbind.
@@ -115,9 +115,10 @@ class Context {
   /// runs that succeed. A run that fails leaves a state as it was, but for one that it was writing in place: runs refuse that (bad_input)
   /// until it is reset, restored or bound again.
   ///
-  /// Keeps the state in memory of the caller's, of its type and capacity, whose contents become its value; it outlives the context, or the
-  /// tensor keeps it. An empty handle: in the context's again, at the initial value. length: of a growing state. Errors: bad_input (another
-  /// type, elements that are not aligned, a length over the capacity); bad_usage (bound already; memory that another state has).
+  /// Makes the state use memory of the caller, of its type and capacity, whose contents become its value. The memory outlives the context,
+  /// or the tensor owns it. An empty handle: the state uses memory of the context again, at its initial value. length: of a growing state.
+  /// Errors: bad_input (another type, elements that are not aligned, a length over the capacity); bad_usage (bound already; memory that
+  /// another state has).
   Result<void> bind_state(size_t state, const Tensor& memory, int64_t length = 0);
   /// To the initial value: all, or one.
   void reset();
@@ -132,7 +133,8 @@ class Context {
   Result<std::unique_ptr<Context>> fork() const;
   /// All states in one string: names, types, lengths, values, a checksum, and which engine they are of. Errors: as state_value.
   Result<std::string> save_states() const;
-  /// The reverse; changes nothing where it fails. Errors: bad_file (damaged, or no states); bad_input (of another engine); out_of_memory.
+  /// Restores what save_states() returned; changes nothing where it fails. Errors: bad_file (damaged, or no states); bad_input (of another
+  /// engine); out_of_memory.
   Result<void> restore_states(std::string_view bytes);
   /// Bytes of the arenas for the sizes last run; 0 before.
   uint64_t arena_bytes() const;

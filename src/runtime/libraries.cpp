@@ -28,22 +28,23 @@ std::string last_error() {
   return text ? text : "no reason given";
 }
 
-std::atomic<bool> ending = false;
+std::atomic<bool> is_exiting = false;
 
-/// Functions for the end run from the last one to the first: this one before those of the library, which were there when it was opened.
-Library kept(fs::path file, void* handle) {
-  std::atexit([] { ending = true; });
+/// Registers a function that sets is_exiting at the exit of the process. Such functions run in the reverse order of their registration, so
+/// this one runs before those of the library, which were registered when it was opened.
+Library open_until_exit(fs::path file, void* handle) {
+  std::atexit([] { is_exiting = true; });
   return {std::move(file), handle};
 }
 
-Result<Library> opened(const LibraryName& name, const fs::path& file) {
+Result<Library> open_file(const LibraryName& name, const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored))
     return fail(Code::file_missing, place_of(name), "its library is not where it was said to be")
         .expected(fmt::format("{} of {}", name.file, name.package))
         .found("no file " + file.string())
         .advice(advice_of(name));
-  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return kept(file, handle);
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return open_until_exit(file, handle);
   return fail(Code::bad_file, place_of(name), "its library cannot be opened")
       .expected(fmt::format("{} of {}, with the libraries that it needs", name.file, name.package))
       .found(last_error())
@@ -61,8 +62,8 @@ std::vector<int> version_of(std::string_view numbers) {
   return out;
 }
 
-/// `file`, or that with numbers after it: the newest where the folder has several; empty: none.
-fs::path inside(const fs::path& folder, std::string_view file) {
+/// The file of that name, or with version numbers after it, in the folder: the newest of several; empty: there is none.
+fs::path newest_file_in(const fs::path& folder, std::string_view file) {
   fs::path best;
   std::vector<int> newest;
   std::error_code ignored;
@@ -82,24 +83,24 @@ fs::path file_of(void* handle) {
 
 }  // namespace
 
-bool is_ending() { return ending; }
+bool is_ending() { return is_exiting; }
 
 void* Library::find(const char* symbol) const { return dlsym(handle, symbol); }
 
 Result<Library> open_library(const LibraryName& name, const Libraries& libraries) {
-  if (const auto said = libraries.files.find(name.backend); said != libraries.files.end()) return opened(name, said->second);
-  std::string looked;
+  if (const auto named = libraries.files.find(name.backend); named != libraries.files.end()) return open_file(name, named->second);
+  std::string searched;
   for (const fs::path& packages : libraries.packages.empty() ? active_packages() : libraries.packages) {
     const fs::path folder = packages / name.folder;
-    if (const fs::path file = inside(folder, name.file); !file.empty()) return opened(name, file);
-    looked += folder.string() + "; ";
+    if (const fs::path file = newest_file_in(folder, name.file); !file.empty()) return open_file(name, file);
+    searched += folder.string() + "; ";
   }
-  if (looked.empty()) looked = "no Python in VIRTUAL_ENV or PATH that has packages; ";
+  if (searched.empty()) searched = "no Python in VIRTUAL_ENV or PATH that has packages; ";
   const std::string soname(name.soname);
-  if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return kept(file_of(handle), handle);
+  if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return open_until_exit(file_of(handle), handle);
   return fail(Code::file_missing, place_of(name), "its library was not found")
       .expected(fmt::format("{} of {}", name.file, name.package))
-      .found(fmt::format("nothing in: {}the system's loader ({})", looked, last_error()))
+      .found(fmt::format("nothing in: {}the system's loader ({})", searched, last_error()))
       .advice(advice_of(name));
 }
 

@@ -35,7 +35,7 @@ struct LibraryName {
   std::string_view soname;   ///< what the system's loader gets where no package has it
 };
 
-/// An open library. It stays open until the process ends, because its threads may.
+/// An open library. It stays open until the process ends, because its threads may still run.
 struct Library {
   std::filesystem::path file;
   void* handle = nullptr;
@@ -60,7 +60,7 @@ struct Release {
 template <class T>
 using Owned = std::unique_ptr<T, Release<T>>;
 
-/// Looks in the file that is named for the backend; else in packages; else where the system's loader does. What is found first is opened.
+/// Opens the library from the file that `libraries` names for the backend; else from packages; else by the system's loader.
 /// Errors: file_missing, with the places that were looked at; bad_file for what cannot be opened.
 Result<Library> open_library(const LibraryName& name, const Libraries& libraries);
 

@@ -9,6 +9,7 @@
 
 namespace tenon::runtime {
 
+/// Options of load_engine().
 struct LoadOptions {
   bool verify = false;               ///< check every byte of the file, weights and padding included
   Devices devices = {};              ///< that may run its segments

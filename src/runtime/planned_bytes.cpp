@@ -10,26 +10,27 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Shapes of a body's inputs; nullopt where one is known only while the program runs.
-std::optional<std::vector<Sizes>> body_shapes(const Program& p, const Step& step, const Program& body, size_t first, size_t formals,
+/// Shapes of a body's inputs; nullopt where one is known only while the program runs. first: index in Step::buffers of its first operand;
+/// formal_inputs: inputs before the operands (iteration and condition of a loop).
+std::optional<std::vector<Sizes>> body_shapes(const Program& p, const Step& step, const Program& body, size_t first, size_t formal_inputs,
                                               const std::vector<int64_t>& sizes) {
-  std::vector<Sizes> shapes(formals);
-  for (size_t k = formals; k < body.inputs.size(); ++k) {
+  std::vector<Sizes> shapes(formal_inputs);
+  for (size_t k = formal_inputs; k < body.inputs.size(); ++k) {
     Sizes& shape = shapes.emplace_back();
-    const uint32_t b = step.buffers[first + k - formals];
+    const uint32_t b = step.buffers[first + k - formal_inputs];
     if (b == kMissing || sized_late(p, p.buffers[b]) || p.buffers[b].shape.size() != body.inputs[k].shape.size()) return std::nullopt;
     for (Slot s : p.buffers[b].shape) shape.push_back(sizes[s]);
   }
   return shapes;
 }
 
-Result<int64_t> count_of_places(const Step& packing, const std::vector<int64_t>& sizes) {
+Result<int64_t> row_count(const Step& packing, const std::vector<int64_t>& sizes) {
   const auto count = checked_count(Sizes{sizes[packing.sizes[0]], sizes[packing.sizes[1]]});
   if (count && *count <= (int64_t{1} << 45)) return *count;
   return fail(Code::size_overflow, packing.label, "there are too many rows").expected("at most 2^45").advice("give smaller inputs");
 }
 
-/// Results of a loop's body lie in memory of its own, twice.
+/// Bytes of the results of a loop's body, which has two buffers for each: of this iteration and of the one before.
 Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
   for (const PortInfo& port : body.outputs) {
@@ -47,25 +48,25 @@ Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& s
   return bytes;
 }
 
-Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops);
+Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool is_loop);
 
 Result<PlannedBytes> bytes_of_bodies(const ProgramTable& table, const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
-  const bool loops = is<LoopStep>(step);
+  const bool is_loop = is<LoopStep>(step);
   std::vector<int64_t> outer;
   for (Slot s : step.sizes) outer.push_back(sizes[s]);
   PlannedBytes bytes;
-  size_t first = loops ? 2 : 1;
-  const size_t formals = loops ? 2 : 0;
+  size_t first = is_loop ? 2 : 1;
+  const size_t formal_inputs = is_loop ? 2 : 0;
   for (const uint64_t number : bodies_of(step)) {
     const Program& body = table[number];
-    if (const auto shapes = body_shapes(p, step, body, first, formals, sizes))
-      bytes += TRY(bytes_of_program(table, body, {*shapes, outer}, loops));
-    first += body.inputs.size() - formals;
+    if (const auto shapes = body_shapes(p, step, body, first, formal_inputs, sizes))
+      bytes += TRY(bytes_of_program(table, body, {*shapes, outer}, is_loop));
+    first += body.inputs.size() - formal_inputs;
   }
   return bytes;
 }
 
-/// What comes after steps that pack rows, as if every row were kept. After other steps that bind sizes nothing is known.
+/// Bytes of values whose sizes follow from steps that pack rows, as if every row were kept. Ends at the first other step that binds sizes.
 Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
   uint32_t lines = p.input_lines;
@@ -74,7 +75,7 @@ Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, 
     const bool packs = is<RowsStep>(step) && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
     if (!packs && !step.bindings.empty()) break;
     for (const Step::Binding& b : step.bindings) {
-      sizes[b.slot] = TRY(count_of_places(step, sizes));
+      sizes[b.slot] = TRY(row_count(step, sizes));
       bytes += static_cast<uint64_t>(sizes[b.slot]) * sizeof(int64_t);
     }
     const uint32_t next = k + 1 < p.steps.size() ? p.steps[k + 1].lines : static_cast<uint32_t>(p.sizes.size());
@@ -86,16 +87,16 @@ Result<uint64_t> bytes_after_packing(const Program& p, const GivenSizes& given, 
   return bytes;
 }
 
-Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool loops) {
+Result<PlannedBytes> bytes_of_program(const ProgramTable& table, const Program& p, const GivenSizes& given, bool is_loop) {
   std::vector<int64_t> sizes;
   if (std::ranges::count(p.sizes, SizeLine::Kind::state_size, &SizeLine::kind) > 0)
     return fail(Code::not_supported, "planned bytes", "not supported yet: sizes that a context's states alone have")
         .expected("sizes that follow from the inputs");
   TRY(evaluate_sizes(p, 0, p.input_lines, given, sizes));
   const bool grows = std::ranges::any_of(p.states, [](const StatePort& port) { return port.length.has_value(); });
-  if (!grows) TRY(check_guards(p, 0, p.input_lines, sizes));  // else they depend on how long the states are
+  if (!grows) TRY(check_guards(p, 0, p.input_lines, sizes));  // with growing states, guards depend on their lengths
   PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
-  if (loops) bytes.values += TRY(result_bytes(p, sizes));
+  if (is_loop) bytes.values += TRY(result_bytes(p, sizes));
   bytes.values += TRY(bytes_after_packing(p, given, sizes));
   for (const Step& step : p.steps) {
     const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.input_lines; });

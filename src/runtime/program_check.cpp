@@ -38,8 +38,8 @@ class Checker {
     using Kind = SizeLine::Kind;
     const SizeLine& l = p_.sizes[k];
     if (l.kind < Kind::constant || l.kind > Kind::state_size) return false;
-    if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: looked at with the step
-    if (l.kind == Kind::state_length || l.kind == Kind::state_size) return true;                  // looked at with the states
+    if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: checked with the step
+    if (l.kind == Kind::state_length || l.kind == Kind::state_size) return true;                  // checked with the states
     if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
     return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
   }
@@ -49,7 +49,7 @@ class Checker {
     return std::ranges::is_sorted(p_.guards, {}, [](const Guard& g) { return std::max(g.a, g.b); });
   }
 
-  /// A container has no shape of its own, and no place in memory that was laid out.
+  /// Whether the container type is valid: only maps have keys, and only tensors have a shape.
   static bool container_sound(const ContainerInfo& h, const std::vector<Slot>& shape) {
     const bool map = h.kind == ValueKind::map || h.kind == ValueKind::sequence_of_maps;
     const bool key_sound = map ? h.key == DType::i64 || h.key == DType::string : h.key == DType::none;

@@ -9,8 +9,8 @@ namespace tenon::runtime {
 
 /// The numbered fields of one program.
 void write(protozero::pbf_writer to, const Program& program);
-/// Reads the field that `from` is at into the program; false: it is none of a program's, and still to be read. Throws
-/// protozero::exception where it does not decode.
+/// Reads the field at which `from` is into the program. False: it is no field of a program, and was not read. Throws protozero::exception
+/// where it does not decode.
 bool read_field(WireReader& from, Program& program);
 
 /// The table that `read` makes of the bytes of an engine's section. Errors: bad_file where it throws, or the table is not sound.

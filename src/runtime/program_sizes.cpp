@@ -75,9 +75,9 @@ struct Placement {
 
 /// Finds the placed blocks that live at the same time as another: a tree over the blocks in the order of their first steps, whose nodes
 /// hold the latest last step below them.
-class Lives {
+class LiveRanges {
  public:
-  explicit Lives(std::vector<Placement>& blocks) : blocks_(blocks), order_(blocks.size()), rank_(blocks.size()) {
+  explicit LiveRanges(std::vector<Placement>& blocks) : blocks_(blocks), order_(blocks.size()), rank_(blocks.size()) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::ranges::sort(order_, {}, [&](uint32_t k) { return std::pair(blocks[k].first, k); });
     for (uint32_t r = 0; r < order_.size(); ++r) rank_[order_[r]] = r;
@@ -85,7 +85,7 @@ class Lives {
     latest_.assign(2 * leaves_, -1);
   }
 
-  void place(uint32_t block) {
+  void add(uint32_t block) {
     for (size_t node = leaves_ + rank_[block]; node > 0; node /= 2) latest_[node] = std::max<int64_t>(latest_[node], blocks_[block].last);
   }
 
@@ -132,7 +132,7 @@ Layout layout_of(size_t buffers, std::vector<Placement> blocks, uint64_t margin)
   // Largest first, each at the lowest place that is free during its life.
   std::ranges::sort(blocks,
                     [](const Placement& a, const Placement& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
-  Lives lives(blocks);
+  LiveRanges lives(blocks);
   std::vector<const Placement*> overlapping;
   for (uint32_t k = 0; k < blocks.size(); ++k) {
     Placement& block = blocks[k];
@@ -143,7 +143,7 @@ Layout layout_of(size_t buffers, std::vector<Placement> blocks, uint64_t margin)
       if (block.offset + block.bytes <= other->offset) break;
       block.offset = std::max(block.offset, other->offset + other->bytes);
     }
-    lives.place(k);
+    lives.add(k);
     layout.offsets[block.buffer] = block.offset + margin;
     layout.bytes = std::max(layout.bytes, block.offset + block.bytes);
   }

@@ -68,19 +68,20 @@ std::vector<int64_t> capacities_of(const ProgramTable& table, const Program& pro
 /// For each program of the table, whether it is one of `roots` or is run by one, directly or not. Cost: linear.
 std::vector<bool> reachable(const ProgramTable& table, std::span<const uint32_t> roots);
 
-/// Every index of every program is in range; each body belongs to one step; no program runs itself; the first row is an entry; each
-/// fallback takes and gives what its entry does, and uses its states. outer_sizes: how many sizes entries read from the enclosing
+/// Whether every index of every program is in range, each body belongs to one step, no program runs itself, the first row is an entry, and
+/// each fallback has the inputs, outputs and states of its entry. outer_sizes: how many sizes entries read from the enclosing
 /// program (of a segment). Cost: linear.
 bool is_sound(const ProgramTable& table, uint32_t outer_sizes = 0);
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decoding: bad_file.
 std::string encode(const ProgramTable& table);
 Result<ProgramTable> decode(std::string_view bytes);
-/// Of a segment, whose entry reads so many sizes from the program around it.
+/// The same for the program of a segment, whose entry reads `outer_sizes` sizes from the enclosing program.
 Result<ProgramTable> decode_segment(std::string_view bytes, uint32_t outer_sizes);
-/// Of an engine section "program", which engines had before there was a table: programs nested in one.
+/// The same for an engine section "program", which older engines have in place of the table: one program with nested programs.
 Result<ProgramTable> decode_nested(std::string_view bytes);
 
+/// Memory that a run needs.
 struct PlannedBytes {
   uint64_t values = 0;   ///< intermediate values
   uint64_t scratch = 0;  ///< of each thread that takes part

@@ -19,6 +19,7 @@ struct StopToken {
   std::atomic<bool> stop{false};
 };
 
+/// Options of one run.
 struct RunOptions {
   int threads = 0;                    ///< 0: all that the thread pool has
   ThreadPool* thread_pool = nullptr;  ///< that the run acquires; null: the process's, which is not acquired
@@ -31,7 +32,7 @@ struct RunOptions {
   /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
   bool check_memory = false;
   /// Called after each step with its number and its start and end (profiling). Joined steps are reported one after the other when all are
-  /// done, each with the share of their time that it had of their threads'. Null costs nothing.
+  /// done, each with its share of their common time. Null costs nothing.
   std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
   /// Called, within a step, where an operand or a result of a device's segment is copied, with its bytes: by the run, or by a device that
   /// copies. Null costs nothing.

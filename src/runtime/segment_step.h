@@ -17,7 +17,7 @@ struct SegmentStep {
   std::unique_ptr<StepRunner> runner(const Step& step, const Values& values) const;
 };
 
-/// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
+/// The number of operands of a segment's step: its first buffers. The others are weights of its blob.
 size_t operand_count(const Program& program, const Step& step);
 
 }  // namespace tenon::runtime

@@ -53,7 +53,8 @@ std::shared_ptr<RemoteObject> object(const Isolation& isolation, const std::stri
   static const auto library = *open_library(TENON_GRAPHS, {});
   const std::vector fields{text_field("text", "first"), text_field("more", two ? "second" : ""), text_field("fault", fault)};
   const auto op = std::ranges::find(library->ops, "Bare", &Op::name);
-  return *RemoteObject::create(*op, *Link::to(library, isolation), {.name = "node 'it'", .fields = fields, .operands = 1, .results = 1});
+  return *RemoteObject::create(*op, *SharedProcess::of(library, isolation),
+                               {.name = "node 'it'", .fields = fields, .operands = 1, .results = 1});
 }
 
 /// One node in one context. Its graphs are there first: the runner has them.
@@ -101,7 +102,7 @@ TEST(IsolatedGraphs, RunInTheHost) {
   Node node(kLong);
   for (int64_t size : {3, 0, 100'000, 7}) node.expect_right(size);
   EXPECT_EQ(node.graphs.ran, 4);
-  EXPECT_EQ(node.graphs.y, node.runner->kept(0)) << "the result is written where it stays";
+  EXPECT_EQ(node.graphs.y, node.runner->kept_result(0)) << "the result is written where it stays";
   Node two(object(kLong, "none", true), 2);
   for (int64_t size : {3, 100'000, 0, 7}) two.expect_right(size, 2);
   Node own(kLong, "own memory");

@@ -59,8 +59,8 @@ class Node {
     const auto library = harm_library();
     const auto found = std::ranges::find(library->ops, op, &Op::name);
     Field field = *scalar_field("factor", TENON_FIELD_F32, factor);
-    auto made =
-        RemoteObject::create(*found, *Link::to(library, isolation), {.name = "node 'it'", .fields = {field}, .operands = 1, .results = 1});
+    auto made = RemoteObject::create(*found, *SharedProcess::of(library, isolation),
+                                     {.name = "node 'it'", .fields = {field}, .operands = 1, .results = 1});
     if (!made) error = made.error();
     else object = *made;
     if (object) attach();
@@ -232,7 +232,7 @@ int64_t run_there(Node& node, float* x, float first) {
   node.runner->point_result(0, nullptr);
   const auto ran = node.runner->run({});
   EXPECT_TRUE(ran) << ran.error().text();
-  const auto* const y = static_cast<const float*>(node.runner->kept(0));
+  const auto* const y = static_cast<const float*>(node.runner->kept_result(0));
   for (size_t k = 0; ran && k < kMany; ++k)
     if (y[k] != 2 * x[k]) {
       ADD_FAILURE() << k << ": " << y[k];

@@ -28,7 +28,7 @@ int64_t tasks_run(Ran& ran, bool watched) {
   KernelCall call;
   call.function = count_tasks;
   call.arguments = arguments;
-  call.watched = watched ? &options : nullptr;
+  call.stop_options = watched ? &options : nullptr;
   call.stopped = &stopped;
   call.piece = 16;
   call(100, 1100, 0);

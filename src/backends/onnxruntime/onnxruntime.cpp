@@ -42,11 +42,11 @@ class Onnxruntime final : public backend::Backend {
                   fmt::format("ONNX Runtime {} does not run {}: {}", api->version(), backend::call_text(view), why));
     };
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
-    if (!backend::has_tensors_alone(view)) return refusal("not supported yet: operands and results that are no tensors");
+    if (!backend::has_only_tensors(view)) return refusal("not supported yet: operands and results that are no tensors");
     if (const std::string_view defect = known_defect_in(graph, node); !defect.empty()) return refusal(defect);
-    const auto alone = import::export_detached(*backend::alone(graph, node), {.names = false});
+    const auto alone = import::export_detached(*backend::single_node_graph(graph, node), {.names = false});
     if (!alone) return refusal(alone.error()->what);
-    const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, *alone); }));
+    const std::string why = TRY(refusals_.refusal(alone->model, [&] { return tried(api, *alone); }));
     return why.empty() ? Result<void>() : refusal(why);
   }
 
@@ -84,7 +84,7 @@ class Onnxruntime final : public backend::Backend {
   }
 
   runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
-  backend::Trials trials_;
+  backend::RefusalCache refusals_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ bool gathers_from_some(const View& view) {
 
 /// Along an axis that is not the last, of unknown sizes.
 bool has_scales_inside(const View& view) {
-  if (!backend::may_be_many(view, 1)) return false;
+  if (!backend::may_have_several_elements(view, 1)) return false;
   if (!view.type(0).has_rank()) return true;
   const int64_t axis = view.attributes->integer("axis", 1), rank = view.rank(0);
   return (axis < 0 ? axis + rank : axis) + 1 < rank && !std::ranges::all_of(*view.type(0).shape, &Dim::is_number);

@@ -40,9 +40,9 @@ class Openvino final : public backend::Backend {
     };
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (const std::string why = known_defect_in(view); !why.empty()) return refusal(why);
-    const auto alone = import::export_detached(*backend::alone(graph, node), {.weights = kWeights, .names = false});
+    const auto alone = import::export_detached(*backend::single_node_graph(graph, node), {.weights = kWeights, .names = false});
     if (!alone) return refusal(alone.error()->what);
-    const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, alone->model, {}); }));
+    const std::string why = TRY(refusals_.refusal(alone->model, [&] { return tried(api, alone->model, {}); }));
     return why.empty() ? Result<void>() : refusal(why);
   }
 
@@ -74,7 +74,7 @@ class Openvino final : public backend::Backend {
   }
 
   runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
-  backend::Trials trials_;
+  backend::RefusalCache refusals_;
 };
 
 }  // namespace

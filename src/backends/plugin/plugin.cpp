@@ -57,7 +57,7 @@ Result<void> configure(const plugin::Object& object, const ir::NodeView& view, c
 
 Result<void> Plugin::supports(const ir::Graph& graph, ir::NodeId node) const {
   const plugin::Op& op = *TRY(runner_of(graph, node));
-  TRY(way_of(graph, node, op, *TRY(object_of(graph.view(node), op))));
+  TRY(variant_of(graph, node, op, *TRY(object_of(graph.view(node), op))));
   return {};
 }
 
@@ -73,8 +73,8 @@ Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request
   const ir::NodeView view = graph.view(node);
   const plugin::Op& op = *TRY(runner_of(graph, node));
   const auto object = TRY(object_of(view, op));
-  const PluginWay way = TRY(way_of(graph, node, op, *object));
-  TRY(configure(*object, view, way.layouts));
+  const PluginVariant variant = TRY(variant_of(graph, node, op, *object));
+  TRY(configure(*object, view, variant.layouts));
   const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
     const ir::ValueId v = graph.node(node).inputs[operand];
     if (!v || !graph.value(v).is_constant()) return Tensor();
@@ -92,9 +92,9 @@ Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request
                       .results = {},
                       .operands = {},
                       .places = {},
-                      .tactic = way.tactic,
-                      .tactic_name = way.tactic_name,
-                      .layouts = way.layouts,
+                      .tactic = variant.tactic,
+                      .tactic_name = variant.tactic_name,
+                      .layouts = variant.layouts,
                       .graphs = static_cast<uint32_t>(graphs.size())};
   backend::Blob blob;
   for (ir::ValueId v : graph.node(node).inputs) saved.operands.push_back(place_of(graph, v, blob.weights));
@@ -139,12 +139,12 @@ const plugin::Op* Plugin::op_for(const ir::NodeView& view) const {
   return own->op().runs() ? &own->op() : nullptr;
 }
 
-bool Plugin::is_settled(const plugin::Op& op) const { return is_preferred(op) || tactics_.contains(name_of(op)); }
+bool Plugin::is_chosen_by_user(const plugin::Op& op) const { return is_preferred(op) || tactics_.contains(name_of(op)); }
 
-std::string Plugin::settled_text(const ir::Graph& graph, ir::NodeId node) const {
+std::string Plugin::choice_text(const ir::Graph& graph, ir::NodeId node) const {
   const PluginChoice* const choice = choice_of(graph, node);
   if (!choice) return {};
-  return choice->way ? choice->way->text(graph.view(node).explicit_inputs) : "others run it";
+  return choice->variant ? choice->variant->text(graph.view(node).explicit_inputs) : "others run it";
 }
 
 /// Errors: not_supported.
@@ -156,7 +156,7 @@ Result<const plugin::Op*> Plugin::runner_of(const ir::Graph& graph, ir::NodeId n
   if (!op)
     return refuse(is_own ? "the plugin has a definition and no `enqueue`" : "it is no op of a plugin, and no plugin has a kernel of it");
   if (const PluginChoice* const choice = choice_of(graph, node)) {
-    if (choice->way) return op;
+    if (choice->variant) return op;
     return refuse(choice->why);
   }
   if (!is_own && ops::def_of(*view.op).definition && !is_preferred(*op))
@@ -164,11 +164,12 @@ Result<const plugin::Op*> Plugin::runner_of(const ir::Graph& graph, ir::NodeId n
   return op;
 }
 
-Result<PluginWay> Plugin::way_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op, const plugin::Object& object) const {
-  if (const PluginChoice* const choice = choice_of(graph, node)) return *choice->way;
+Result<PluginVariant> Plugin::variant_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op,
+                                         const plugin::Object& object) const {
+  if (const PluginChoice* const choice = choice_of(graph, node)) return *choice->variant;
   const ir::NodeView view = graph.view(node);
   const auto layouts = TRY(plugin::formats_of(object, port_types_of(view), view.explicit_inputs, 1));
-  PluginWay out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
+  PluginVariant out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
   if (!tactics_.contains(name_of(op))) return out;
   TRY(configure(object, view, out.layouts));
   const tenon_tactic tactic = TRY(selected_tactics(op, object))[0];
@@ -192,9 +193,9 @@ Result<std::vector<tenon_tactic>> Plugin::selected_tactics(const plugin::Op& op,
       .advice("0 is the plugin's own choice");
 }
 
-Result<std::vector<PluginWay>> Plugin::ways(const ir::NodeView& view, const plugin::Op& op, size_t formats) const {
+Result<std::vector<PluginVariant>> Plugin::variants(const ir::NodeView& view, const plugin::Op& op, size_t formats) const {
   const auto object = TRY(object_of(view, op));
-  std::vector<PluginWay> out;
+  std::vector<PluginVariant> out;
   for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, port_types_of(view), view.explicit_inputs, formats))) {
     TRY(configure(*object, view, layouts));
     for (const tenon_tactic& t : TRY(selected_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});

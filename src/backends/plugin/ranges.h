@@ -5,8 +5,8 @@
 
 namespace tenon::backends {
 
-/// The sizes that runs of a node may have, as `configure` gets them, in the layouts that are chosen (operands first). The usual ones are
-/// the least that are not 0: a model does not say them.
+/// The ranges of sizes that runs of a node may have, for the plugin function `configure`, in the chosen layouts (operands first). A model
+/// has no usual sizes: they are the least sizes above 0.
 class Ranges {
  public:
   Ranges(const ir::NodeView& view, const plugin::Layouts& layouts);

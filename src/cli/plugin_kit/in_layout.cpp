@@ -19,11 +19,11 @@ Tensor transposed(const Tensor& t, bool to_channels_last) {
 }  // namespace
 
 Tensor in_layout(const Tensor& row_major, int32_t layout) {
-  return plugin::is_apart(layout, row_major.shape().size()) ? transposed(row_major, true) : row_major;
+  return plugin::is_reordered(layout, row_major.shape().size()) ? transposed(row_major, true) : row_major;
 }
 
 Tensor from_layout(const Tensor& laid_out, int32_t layout) {
-  return plugin::is_apart(layout, laid_out.shape().size()) ? transposed(laid_out, false) : laid_out;
+  return plugin::is_reordered(layout, laid_out.shape().size()) ? transposed(laid_out, false) : laid_out;
 }
 
 void set_layout(plugin::TensorViews& views, size_t index, int32_t layout, Sizes& strides) {

@@ -9,27 +9,27 @@ Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& 
   return Loaded{std::move(made), std::move(fields)};
 }
 
-void Trial::found(const PluginCase& at, std::string_view what, const Error& error) {
+void Trial::report(const PluginCase& at, std::string_view what, const Error& error) {
   sink_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
 }
 
 std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
   auto made = create_at(op(), at, TENON_BUILD, at.fields);
   if (made) return *std::move(made);
-  found(at, "it makes no object", made.error());
+  report(at, "it makes no object", made.error());
   return nullptr;
 }
 
 std::optional<Loaded> Trial::loaded(const plugin::Object& object, const PluginCase& at) {
   auto made = saved_and_loaded(object, at);
   if (made) return *std::move(made);
-  found(at, "it is not saved and made again", made.error());
+  report(at, "it is not saved and made again", made.error());
   return std::nullopt;
 }
 
 bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of) {
   const auto done = run.set_shapes(workspace_of);
-  if (!done) found(at, "it does not take the shapes", done.error());
+  if (!done) report(at, "it does not take the shapes", done.error());
   return done.has_value();
 }
 
@@ -37,7 +37,7 @@ std::optional<RunResults> Trial::run_once(PluginRun& run, const PluginCase& at, 
                                           const std::vector<Tensor>* operands) {
   auto done = run.run(options, operands);
   if (done) return *std::move(done);
-  found(at, "it does not run", done.error());
+  report(at, "it does not run", done.error());
   return std::nullopt;
 }
 
@@ -59,7 +59,7 @@ std::optional<std::vector<Tensor>> Trial::expected(const PluginCase& at) {
 void Trial::expect_same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected,
                         const std::vector<Tensor>& found_now) {
   if (op().table.is_random) return;
-  if (const std::string apart = difference(expected, found_now); !apart.empty()) found(at, when + ": " + apart);
+  if (const std::string apart = difference(expected, found_now); !apart.empty()) report(at, when + ": " + apart);
 }
 
 std::vector<Tensor> Trial::other_operands(const PluginCase& at, uint64_t seed) const {

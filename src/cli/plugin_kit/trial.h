@@ -20,7 +20,7 @@ struct Loaded {
 /// Errors: what `save` and `create` say.
 Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
 
-/// What one check works on: the plugin and its cases. Functions named `found` report a finding.
+/// What one check works on: the plugin and its cases. report() adds a finding to those of the check.
 class Trial {
  public:
   using FindingSink = std::function<void(const std::string& sample, const std::string& what)>;
@@ -31,9 +31,9 @@ class Trial {
 
   const plugin::Op& op() const { return plugin.op; }
   const std::vector<PluginCase>& cases() const { return drawn.cases; }
-  void found(const PluginCase& at, const std::string& what) { sink_(at.text, what); }
-  void found(const PluginCase& at, std::string_view what, const Error& error);
-  void found(const std::string& sample, const std::string& what) { sink_(sample, what); }
+  void report(const PluginCase& at, const std::string& what) { sink_(at.text, what); }
+  void report(const PluginCase& at, std::string_view what, const Error& error);
+  void report(const std::string& sample, const std::string& what) { sink_(sample, what); }
 
   /// A new object; null, with a finding, where the op does not make one.
   std::unique_ptr<plugin::Object> object(const PluginCase& at);

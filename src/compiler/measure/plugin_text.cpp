@@ -20,7 +20,7 @@ namespace {
 void add_plugins(const ir::Graph& graph, const backends::Plugin& plugin, std::string& out) {
   for (ir::NodeId n : graph.nodes()) {
     if (const plugin::Op* const op = plugin.op_for(graph.view(n)))
-      out += fmt::format("{} {} {}\n", op->key(), op->sha256, plugin.settled_text(graph, n));
+      out += fmt::format("{} {} {}\n", op->key(), op->sha256, plugin.choice_text(graph, n));
     for (const ir::Body& body : graph.node(n).bodies) add_plugins(*body.graph, plugin, out);
   }
 }

@@ -62,7 +62,7 @@ SymbolSizes default_sizes(const ir::Graph& graph) {
 
 Result<std::optional<SingleNodeGraph>> single_node_graph(const ir::Graph& graph, ir::NodeId node, const SymbolSizes& sizes) {
   if (!graph.node(node).bodies.empty()) return std::nullopt;
-  SingleNodeGraph out{backend::alone(graph, node), {}};
+  SingleNodeGraph out{backend::single_node_graph(graph, node), {}};
   std::vector<ir::ValueId> operands;  // those that are inputs of the new graph, in its order
   for (ir::ValueId v : graph.node(node).inputs)
     if (v && !graph.value(v).is_constant() && std::ranges::find(operands, v) == operands.end()) operands.push_back(v);

@@ -12,8 +12,8 @@ using Layouts = std::vector<int32_t>;
 
 /// "row-major", "channels-last", "strided".
 const char* name_of_layout(int32_t layout);
-/// Whether elements in this layout are in another order than row-major, so that they need memory of their own.
-bool is_apart(int32_t layout, size_t rank);
+/// Whether elements in this layout are in another order than row-major, so that a tensor is copied to other memory in that order.
+bool is_reordered(int32_t layout, size_t rank);
 /// Strides of each axis, in elements.
 Sizes strides_of(int32_t layout, std::span<const int64_t> sizes);
 
@@ -26,24 +26,24 @@ class LayoutConversion {
   /// After TensorViews::set or set_type: sets layout and strides, and allocates memory of its own where the layout needs it. Errors:
   /// out_of_memory; not_supported for elements of less than a byte.
   Result<void> lay_out(size_t index);
-  void clear(size_t index) { tensors_[index].apart = false; }
+  void clear(size_t index) { tensors_[index].is_converted = false; }
   void set_data(size_t index, void* data);
   /// Copies operands whose data was set since the last call to the memory of the plugin.
-  void bring(ThreadPool* thread_pool, int threads);
+  void convert_operands(ThreadPool* thread_pool, int threads);
   /// Copies results from the memory of the plugin to Tenon's memory.
-  void take(ThreadPool* thread_pool, int threads) const;
+  void convert_results(ThreadPool* thread_pool, int threads) const;
 
  private:
-  struct One {
-    bool apart = false;  ///< the plugin's memory is separate from Tenon's
-    bool is_new = false;
-    void* ours = nullptr;
-    Tensor theirs;
+  struct Converted {
+    bool is_converted = false;  ///< the plugin uses `reordered`; false: it uses Tenon's memory
+    bool is_new = false;        ///< of an operand: its data was set since it was converted last
+    void* row_major = nullptr;  ///< the elements in Tenon's memory
+    Tensor reordered;           ///< the elements in the plugin's layout
     Sizes strides;
   };
   TensorViews& views_;
   Layouts layouts_;
-  std::vector<One> tensors_;
+  std::vector<Converted> tensors_;
 };
 
 }  // namespace tenon::plugin

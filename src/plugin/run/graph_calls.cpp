@@ -15,19 +15,19 @@ namespace {
 
 Error bad_call(std::string place, std::string what) { return fail(Code::bad_input, std::move(place), std::move(what)); }
 
-bool is_as_before(const tenon_tensor* t, const Tensor& before) {
+bool has_same_type(const tenon_tensor* t, const Tensor& before) {
   return t && !before.empty_handle() && static_cast<DType>(t->dtype) == before.dtype() && t->layout == TENON_ROW_MAJOR && !t->strides &&
          t->rank == before.rank() && t->sizes && std::equal(before.shape().begin(), before.shape().end(), t->sizes) &&
          (t->data || before.count() == 0);
 }
 
-Result<void> take(const tenon_tensor* const* from, std::vector<Tensor>& to, const char* kind, uint32_t number) {
+Result<void> read_tensors(const tenon_tensor* const* from, std::vector<Tensor>& to, const char* kind, uint32_t number) {
   if (!from && !to.empty())
     return bad_call(fmt::format("inner graph {}", number), fmt::format("there is no list of {}s", kind))
         .expected(fmt::format("{} of them", to.size()))
         .found("null");
   for (size_t k = 0; k < to.size(); ++k) {
-    if (is_as_before(from[k], to[k])) {
+    if (has_same_type(from[k], to[k])) {
       if (to[k].data() != from[k]->data) point_at(to[k], from[k]->data);
       continue;
     }
@@ -41,8 +41,8 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return a.byte_size() > 0 && b.byte_size() > 0 && a.data() < b.data() + b.byte_size() && b.data() < a.data() + a.byte_size();
 }
 
-/// A result that is written while somebody reads the same bytes, or writes others there, is none.
-Result<void> check_apart(const std::vector<Tensor>& operands, const std::vector<Tensor>& results, uint32_t number) {
+/// Checks that the memory of each result overlaps with no operand and no other result.
+Result<void> check_disjoint(const std::vector<Tensor>& operands, const std::vector<Tensor>& results, uint32_t number) {
   for (size_t k = 0; k < results.size(); ++k) {
     const auto refuse = [&](std::string with) {
       return bad_call(fmt::format("inner graph {}, result {}", number, k), "its memory is that of another tensor of the call")
@@ -88,9 +88,9 @@ Result<void> GraphCalls::check_number(uint32_t number) const {
 Result<void> GraphCalls::checked_run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
   TRY(check_number(number));
   LastCall& given = last_calls_[number];
-  TRY(take(operands, given.operands, "operand", number));
-  TRY(take(results, given.results, "result", number));
-  TRY(check_apart(given.operands, given.results, number));
+  TRY(read_tensors(operands, given.operands, "operand", number));
+  TRY(read_tensors(results, given.results, "result", number));
+  TRY(check_disjoint(given.operands, given.results, number));
   auto done = graphs_->run(number, given.operands, given.results);
   if (done) return {};
   const std::string place = fmt::format("inner graph {}, {}", number, done.error()->place);
@@ -109,7 +109,7 @@ int32_t GraphCalls::run(uint32_t number, const tenon_tensor* const* operands, co
 }
 
 int32_t GraphCalls::ports(uint32_t number, uint32_t* operands, uint32_t* results) {
-  if (auto there = check_number(number); !there) return keep(std::move(there).error());
+  if (auto known = check_number(number); !known) return keep(std::move(known).error());
   if (operands) *operands = static_cast<uint32_t>(last_calls_[number].operands.size());
   if (results) *results = static_cast<uint32_t>(last_calls_[number].results.size());
   return TENON_OK;

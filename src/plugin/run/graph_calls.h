@@ -20,7 +20,7 @@ class GraphCalls {
   int32_t ports(uint32_t number, uint32_t* operands, uint32_t* results);
   /// The error of `enqueue`. Where `enqueue` failed because run() failed, with the details of that error.
   Error with_cause(Error enqueue) const;
-  /// Clears the error of the last run.
+  /// Forgets the error of the last run.
   void forget() { error_.reset(); }
 
  private:
@@ -29,6 +29,7 @@ class GraphCalls {
   };
   Result<void> checked_run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   Result<void> check_number(uint32_t number) const;
+  /// Stores the error for with_cause(), and its text as the failure text. Returns its tenon_status.
   int32_t keep(Error error);
 
   InnerGraphs* graphs_ = nullptr;

@@ -25,11 +25,12 @@ class NodeRunner {
   virtual void set_tactic(int32_t tactic) = 0;
   /// Errors: those of enqueue; device_failed for a result whose sizes were not set.
   virtual Result<void> run(const RunResources& resources) = 0;
-  /// The result of data-dependent sizes of the last run().
+  /// A result with data-dependent sizes, after run(). (Results with such sizes are called late.)
   virtual const Tensor& late(size_t index) const = 0;
-  /// Whether point_result() may be null. Then the result stays in memory of the runner, and kept() is its address until the next run().
+  /// Whether point_result() may be null. Then the result stays in memory of the runner, and kept_result() is its address until the next
+  /// run().
   virtual bool keeps_results() const { return false; }
-  virtual void* kept(size_t /*index*/) const { return nullptr; }
+  virtual void* kept_result(size_t /*index*/) const { return nullptr; }
   /// Bytes that each run copies to the process of the plugin, and back.
   virtual int64_t copied_bytes() const { return 0; }
 };

@@ -48,9 +48,9 @@ Result<void> Runner::lay_out() {
 Result<void> Runner::enqueue() {
   if (!conversions_) [[likely]]
     return object().enqueue(call_.get());
-  conversions_->operands.bring(resources_->thread_pool, call_->threads);
+  conversions_->operands.convert_operands(resources_->thread_pool, call_->threads);
   TRY(object().enqueue(call_.get()));
-  conversions_->results.take(resources_->thread_pool, call_->threads);
+  conversions_->results.convert_results(resources_->thread_pool, call_->threads);
   return {};
 }
 

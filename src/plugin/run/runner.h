@@ -55,6 +55,7 @@ class Runner final : public NodeRunner, private CallServices {
 
  private:
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
+  /// Sets resources_ for the duration of a run.
   struct Uses {
     Runner& runner;
     const RunResources* before;

@@ -29,7 +29,7 @@ struct Lane {
   alignas(64) std::atomic<LaneOwner> owner;
   Waiter host, worker;
   std::atomic<uint32_t> stop;    ///< 1: the run is to stop
-  std::atomic<uint32_t> blamed;  ///< 1: the thread of this lane ended the worker
+  std::atomic<uint32_t> blamed;  ///< 1: the request on this lane ended the worker
   uint32_t size, more;           ///< bytes of the message in `room`; more: 1 where the message continues
   alignas(64) std::array<char, kRoom> room;
 };
@@ -46,8 +46,8 @@ struct ControlBlock {
   static constexpr uint32_t kLanes = 256, kOutermost = 64;  ///< kOutermost: lanes for requests that are not made within another request
   std::atomic<uint32_t> lanes;                              ///< number of lanes in use
   std::atomic<uint32_t> signal;                             ///< number of the signal that ended the worker
-  std::atomic<uint64_t> address;                            ///< that it could not access
-  std::atomic<uint64_t> data_bytes;                         ///< of data memory that it used then
+  std::atomic<uint64_t> address;                            ///< of the access that ended the worker; 0: none
+  std::atomic<uint64_t> data_bytes;                         ///< data memory of the worker when it ended
   LogStream log;
   std::array<Lane, kLanes> lane;
 };

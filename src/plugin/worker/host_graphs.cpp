@@ -22,7 +22,7 @@ HostGraphs::HostGraphs(Unpacker& from) : ports_(from.as<size_t>()) {
   }
 }
 
-Result<Unpacker> HostGraphs::ask() {
+Result<Unpacker> HostGraphs::request_from_host() {
   send(*lane_, message_);
   receive(*lane_, message_);
   Unpacker answer(message_);
@@ -34,7 +34,7 @@ Result<void> HostGraphs::make_room(uint64_t bytes) {
   if (bytes <= room_.bytes()) return {};
   room_ = {};
   Packer(message_) << Reply::room << bytes;
-  Unpacker answer = TRY(ask());
+  Unpacker answer = TRY(request_from_host());
   room_offset_ = answer.as<uint64_t>();
   room_ = TRY(Mapping::of(kFile, room_offset_, answer.as<uint64_t>()));
   return {};
@@ -68,7 +68,7 @@ Result<void> HostGraphs::run(uint32_t number, std::span<const Tensor> operands, 
     to << t.dtype() << std::span<const int64_t>(t.shape()) << placed_[k].name.where
        << placed_[k].name.offset + (placed_[k].is_in_room ? room_offset_ : 0);
   }
-  TRY(ask());
+  TRY(request_from_host());
   for (size_t k = 0; k < results.size(); ++k) {
     const Placed& p = placed_[operands.size() + k];
     if (p.is_in_room && bytes_in(results[k]) > 0)

@@ -27,7 +27,7 @@ class HostGraphs final : public InnerGraphs {
 
  private:
   /// Sends `message_` to the host and returns its response. Errors: those of the host.
-  Result<Unpacker> ask();
+  Result<Unpacker> request_from_host();
   Result<void> make_room(uint64_t bytes);
   /// Finds or assigns the place of each tensor. in_room: bytes of the room in use, which it increases.
   void place(std::span<const Tensor> tensors, bool are_written, uint64_t& in_room);

@@ -74,14 +74,14 @@ void limit_memory(uint64_t bytes) {
   set_limit();
 }
 
-void allow_stack() {
+void raise_limit_for_stack() {
   base += kStack;
   set_limit();
 }
 
 bool is_nearly_full() { return limit > 0 && taken() > limit / 10 * 9; }
 
-void note_ends(ControlBlock& to) {
+void install_end_handlers(ControlBlock& to) {
   control = &to;
   struct sigaction action{};
   action.sa_sigaction = note_signal;
@@ -93,7 +93,7 @@ void note_ends(ControlBlock& to) {
   });
 }
 
-void note_lane(Lane& of) {
+void set_thread_lane(Lane& of) {
   lane = &of;
   const stack_t stack{.ss_sp = new std::byte[kSignalStack], .ss_flags = 0, .ss_size = kSignalStack};  // as long as the thread: for ever
   sigaltstack(&stack, nullptr);

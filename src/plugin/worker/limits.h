@@ -6,15 +6,15 @@ namespace tenon::plugin::worker {
 
 /// Limits the memory of the process to that many bytes in addition to its current memory and the stacks of its threads. 0: no limit.
 void limit_memory(uint64_t bytes);
-/// Called before a thread of this program starts: raises the limit by its stack.
-void allow_stack();
+/// Raises the memory limit by the stack of one thread. Called before a thread of this program starts.
+void raise_limit_for_stack();
 /// Whether memory use is close to the limit.
 bool is_nearly_full();
 
 /// Installs handlers that record in `control` how the process ends: by which signal, or by exit().
-void note_ends(ControlBlock& control);
+void install_end_handlers(ControlBlock& control);
 /// Sets the lane that the calling thread serves, and a signal stack for the thread.
-void note_lane(Lane& lane);
+void set_thread_lane(Lane& lane);
 /// Ends the process where the one that started it, `host`, is gone.
 void watch_host(int host);
 

@@ -45,7 +45,7 @@ class Log {
 
 /// Answers one lane for ever.
 [[noreturn]] void serve(WorkerService& service, Lane& lane) {
-  note_lane(lane);
+  set_thread_lane(lane);
   std::string message, answer;
   while (true) {
     receive(lane, message);
@@ -73,14 +73,14 @@ int main_of(int host, bool has_library) {
     return EXIT_FAILURE;
   }
   ControlBlock& control = *reinterpret_cast<ControlBlock*>(shared->data());
-  note_ends(control);
+  install_end_handlers(control);
   auto& log = *new Log(control.log);
   auto& service =
       *new WorkerService(host, [&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
   for (uint32_t started = 0; true;) {
     const uint32_t wanted = std::min(control.lanes.load(), ControlBlock::kLanes);
     for (; started < wanted; ++started) {
-      allow_stack();
+      raise_limit_for_stack();
       std::thread([&service, &lane = control.lane[started]] { serve(service, lane); }).detach();
     }
     sleep_on(control.lanes, wanted);

@@ -11,7 +11,7 @@
 
 namespace tenon::plugin::worker {
 
-/// A part of a file in memory, shared with whoever maps it too.
+/// A mapped part of a file. Other processes that map it share the memory.
 class Mapping {
  public:
   Mapping() = default;
@@ -26,7 +26,7 @@ class Mapping {
   ~Mapping();
   std::byte* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
-  /// Whoever touches that page ends. offset: within the mapping.
+  /// Protects that page: an access to it ends the process. offset: within the mapping.
   void guard_page(uint64_t offset) const;
 
  private:
@@ -34,16 +34,16 @@ class Mapping {
   uint64_t bytes_ = 0;
 };
 
-/// A file in memory alone, and who has which part of it. What nobody touched takes no memory. Safe from several threads.
+/// An anonymous file (memfd), and which parts of it are in use. Pages that were never accessed take no memory. Safe from several threads.
 class SharedFile {
  public:
-  /// Errors: out_of_memory.
+  /// first: bytes at its begin that parts do not use. Errors: out_of_memory.
   static Result<std::shared_ptr<SharedFile>> make(uint64_t first);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   int descriptor() const { return descriptor_; }
 
-  /// Whole pages of the file, mapped; free again, with the memory, when it dies.
+  /// Mapped pages of the file. The destructor frees them for other parts, with their memory.
   class Part {
    public:
     Part() = default;
@@ -68,9 +68,9 @@ class SharedFile {
   void give_back(uint64_t offset, uint64_t bytes);
 
   int descriptor_;
-  int owner_;  ///< the process that made it: a forked copy of it gives nothing back
+  int owner_;  ///< the process that made the file; a forked copy of this object frees nothing
   std::mutex lock_;
-  std::map<uint64_t, uint64_t> free_;  ///< bytes by offset
+  std::map<uint64_t, uint64_t> free_;  ///< bytes of each free range, by its offset
 };
 
 }  // namespace tenon::plugin::worker

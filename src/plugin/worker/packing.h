@@ -37,7 +37,7 @@ class Packer {
   std::string& out_;
 };
 
-/// Reads the same. What is not there is 0 or empty, and is_broken().
+/// Reads such a message. Reading past its end gives 0 or an empty text, and sets is_broken().
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : left_(bytes) {}

@@ -20,10 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
-constexpr auto kGrace = 1s;                                                 ///< for a cancelled run
-constexpr auto kToStart = 60s;                                              ///< of the program and the libraries that the plugin needs
-constexpr size_t kMostPieces = (size_t{1} << 30) / Lane::kRoom;             ///< of an answer
+constexpr std::chrono::microseconds kFirstPollInterval = 200us, kMaxPollInterval = 5ms;  ///< between checks whether the worker still runs
+constexpr auto kGrace = 1s;                                                              ///< time that a cancelled run has to return
+constexpr auto kStartTimeout = 60s;                             ///< of the program and the libraries that the plugin needs
+constexpr size_t kMaxPieces = (size_t{1} << 30) / Lane::kRoom;  ///< of an answer
 
 thread_local int graphs_running = 0;  ///< requested by processes in this thread
 
@@ -31,34 +31,34 @@ std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s
 
 }  // namespace
 
-/// A lane for the time of a question.
-class Process::Lease {
+/// Holds a lane during one request.
+class Process::LaneLease {
  public:
   /// number: of take_lane().
-  Lease(Process& of, uint32_t number, bool is_within) : of_(of), number_(number), is_within_(is_within) {}
-  ~Lease() {
+  LaneLease(Process& of, uint32_t number, bool is_nested) : of_(of), number_(number), is_nested_(is_nested) {}
+  ~LaneLease() {
     {
       const std::lock_guard held(of_.lanes_lock_);
       of_.free_.push_back(number_);
-      if (!is_within_) --of_.outermost_;
+      if (!is_nested_) --of_.outer_requests_;
     }
     of_.lane_free_.notify_one();
   }
-  Lease(const Lease&) = delete;
+  LaneLease(const LaneLease&) = delete;
   Lane& operator*() const { return of_.control().lane[number_]; }
 
  private:
   Process& of_;
   uint32_t number_;
-  bool is_within_;
+  bool is_nested_;
 };
 
-/// How long a question has been with the process, and since when its run was to stop.
-struct Process::Waiting {
+/// When a request was sent, and when the stop of its run was requested.
+struct Process::RequestClock {
   Clock::time_point start;
   std::optional<Clock::time_point> stopped = {};
-  /// In that time this process ran a graph.
-  void leave_out(Clock::duration time) {
+  /// Excludes time in which this process ran an inner graph for the worker.
+  void exclude(Clock::duration time) {
     start += time;
     if (stopped) *stopped += time;
   }
@@ -89,7 +89,8 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
   std::string message;
   Packer(message) << Verb::open << kVersion << is_sealed << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
   const std::string place = "plugin library " + library.file.string();
-  if (TRY(out->ask(message, {.function = "opening", .place = place, .min_timeout = kToStart})) == RequestStatus::answered) return out;
+  if (TRY(out->send_request(message, {.function = "opening", .place = place, .min_timeout = kStartTimeout})) == RequestStatus::answered)
+    return out;
   return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")
       .advice("run " + program + " by hand: it says what it lacks");
 }
@@ -97,21 +98,21 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
 bool Process::is_lost() const { return lost_.load(std::memory_order_relaxed) || owner_ != getpid(); }
 
 /// A nested request never waits: holders of lanes might wait for it.
-Result<uint32_t> Process::take_lane(bool is_within, const Request& request) {
+Result<uint32_t> Process::take_lane(bool is_nested, const Request& request) {
   std::unique_lock held(lanes_lock_);
   const auto is_free = [&] {
-    return (!free_.empty() || used_ < ControlBlock::kLanes) && (is_within || outermost_ < ControlBlock::kOutermost);
+    return (!free_.empty() || lane_count_ < ControlBlock::kLanes) && (is_nested || outer_requests_ < ControlBlock::kOutermost);
   };
-  if (!is_within) lane_free_.wait(held, is_free);
+  if (!is_nested) lane_free_.wait(held, is_free);
   else if (!is_free())
     return fail(Code::out_of_memory, request.place, "too many runs of isolated plugins are within others")
         .expected(fmt::format("at most {} runs at once in the process of a library", ControlBlock::kLanes))
         .found("another one")
         .advice("run fewer contexts at once");
-  if (!is_within) ++outermost_;
+  if (!is_nested) ++outer_requests_;
   if (free_.empty()) {
-    free_.push_back(used_++);
-    control().lanes.store(used_);
+    free_.push_back(lane_count_++);
+    control().lanes.store(lane_count_);
     wake_all(control().lanes);
   }
   const uint32_t out = free_.back();
@@ -119,86 +120,86 @@ Result<uint32_t> Process::take_lane(bool is_within, const Request& request) {
   return out;
 }
 
-Result<RequestStatus> Process::ask(std::string& message, const Request& request) {
-  const bool is_within = graphs_running > 0;
-  const Lease lane(*this, TRY(take_lane(is_within, request)), is_within);
+Result<RequestStatus> Process::send_request(std::string& message, const Request& request) {
+  const bool is_nested = graphs_running > 0;
+  const LaneLease lane(*this, TRY(take_lane(is_nested, request)), is_nested);
   (*lane).stop.store(0);
-  Waiting waiting{.start = Clock::now()};
-  if (TRY(exchange(*lane, message, request, waiting)) == RequestStatus::not_taken) return RequestStatus::not_taken;
-  while (Unpacker(message).as<Reply>() > Reply::done && request.graphs) TRY(answer_back(*lane, message, request, waiting));
+  RequestClock clock{.start = Clock::now()};
+  if (TRY(exchange(*lane, message, request, clock)) == RequestStatus::not_taken) return RequestStatus::not_taken;
+  while (Unpacker(message).as<Reply>() > Reply::done && request.graphs) TRY(serve_graph_request(*lane, message, request, clock));
   pass_on_log();
   Unpacker answer(message);
   const auto said = answer.as<Reply>();
   if (said == Reply::done) return RequestStatus::answered;
-  const bool is_worn = answer.number() != 0;
+  const bool is_memory_full = answer.number() != 0;
   Error error = unpack_error(answer);
   if (said != Reply::failed || answer.is_broken()) {
     end("answered what nobody can read: it wrote over its own memory", Code::device_failed);
-    return lost(*lane, request);
+    return lost_error(*lane, request);
   }
-  if (!is_worn) return error;
+  if (!is_memory_full) return error;
   end(fmt::format("holds nearly all of the {} bytes that it may take, and failed", isolation_.memory), Code::out_of_memory);
   return std::move(error).expected(fmt::format("at most {} bytes, the memory that a plugin may take", isolation_.memory));
 }
 
-Result<void> Process::answer_back(Lane& lane, std::string& message, const Request& request, Waiting& waiting) {
+Result<void> Process::serve_graph_request(Lane& lane, std::string& message, const Request& request, RequestClock& clock) {
   const auto start = Clock::now();
   ++graphs_running;
   const bool was_read = request.graphs->answer(message);
   --graphs_running;
-  waiting.leave_out(Clock::now() - start);
+  clock.exclude(Clock::now() - start);
   if (!was_read) {
     end("status what nobody can read: it wrote over its own memory", Code::device_failed);
-    return lost(lane, request);
+    return lost_error(lane, request);
   }
-  TRY(check_time(lane, request, waiting));
-  if (TRY(exchange(lane, message, request, waiting)) == RequestStatus::not_taken) return lost(lane, request);
+  TRY(check_time(lane, request, clock));
+  if (TRY(exchange(lane, message, request, clock)) == RequestStatus::not_taken) return lost_error(lane, request);
   return {};
 }
 
-Result<RequestStatus> Process::exchange(Lane& lane, std::string& message, const Request& request, Waiting& waiting) {
+Result<RequestStatus> Process::exchange(Lane& lane, std::string& message, const Request& request, RequestClock& clock) {
   for (std::string_view left = message; true;) {
     left = put_piece(lane, left);
     hand_over(lane.owner, LaneOwner::requested, lane.worker);
-    if (TRY(wait(lane, request, waiting)) == RequestStatus::not_taken) return RequestStatus::not_taken;
+    if (TRY(wait(lane, request, clock)) == RequestStatus::not_taken) return RequestStatus::not_taken;
     if (left.empty()) break;
   }
   message.clear();
   for (size_t pieces = 1; !take_piece(lane, message); ++pieces) {  // counted: it may give empty ones for ever
-    if (pieces == kMostPieces) {
+    if (pieces == kMaxPieces) {
       end("answered without an end", Code::device_failed);
-      return lost(lane, request);
+      return lost_error(lane, request);
     }
     hand_over(lane.owner, LaneOwner::requested, lane.worker);
-    if (TRY(wait(lane, request, waiting)) == RequestStatus::not_taken) return lost(lane, request);
+    if (TRY(wait(lane, request, clock)) == RequestStatus::not_taken) return lost_error(lane, request);
   }
   return RequestStatus::answered;
 }
 
-Result<RequestStatus> Process::wait(Lane& lane, const Request& request, Waiting& waiting) {
-  for (std::chrono::microseconds nap = kFirstLook;; nap = std::min(nap * 2, kLongestNap)) {
-    if (await_owner(lane.owner, LaneOwner::host, lane.host, nap)) return RequestStatus::answered;
+Result<RequestStatus> Process::wait(Lane& lane, const Request& request, RequestClock& clock) {
+  for (std::chrono::microseconds interval = kFirstPollInterval;; interval = std::min(interval * 2, kMaxPollInterval)) {
+    if (await_owner(lane.owner, LaneOwner::host, lane.host, interval)) return RequestStatus::answered;
     pass_on_log();
     if (has_ended()) {
       if (lane.owner.load() == LaneOwner::host) return RequestStatus::answered;
-      return lane.owner.load() == LaneOwner::requested ? Result<RequestStatus>(RequestStatus::not_taken) : lost(lane, request);
+      return lane.owner.load() == LaneOwner::requested ? Result<RequestStatus>(RequestStatus::not_taken) : lost_error(lane, request);
     }
-    TRY(check_time(lane, request, waiting));
+    TRY(check_time(lane, request, clock));
   }
 }
 
-/// Passes on that the run is to stop. Errors: it took too long.
-Result<void> Process::check_time(Lane& lane, const Request& request, Waiting& waiting) {
+/// Passes a stop request of the run to the worker. Errors: the request took longer than the timeout.
+Result<void> Process::check_time(Lane& lane, const Request& request, RequestClock& clock) {
   const auto timeout = std::max(std::min(isolation_.call_timeout, request.max_timeout), request.min_timeout);
   const RunResources* const resources = request.resources;
-  if (!waiting.stopped && resources && resources->stopped && resources->stopped(resources->stopped_of)) {
-    waiting.stopped = Clock::now();
+  if (!clock.stopped && resources && resources->stopped && resources->stopped(resources->stopped_of)) {
+    clock.stopped = Clock::now();
     lane.stop.store(1);
   }
-  if (waiting.stopped && Clock::now() - *waiting.stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
-  else if (Clock::now() - waiting.start > timeout) end("did not return within " + text_of(timeout), Code::device_failed);
+  if (clock.stopped && Clock::now() - *clock.stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
+  else if (Clock::now() - clock.start > timeout) end("did not return within " + text_of(timeout), Code::device_failed);
   else return {};
-  return lost(lane, request);
+  return lost_error(lane, request);
 }
 
 bool Process::has_ended() {
@@ -233,7 +234,7 @@ std::string Process::how_it_ended(const Lane& lane, Code& code) {
   return out;
 }
 
-Error Process::lost(const Lane& lane, const Request& request) {
+Error Process::lost_error(const Lane& lane, const Request& request) {
   pass_on_log();
   Code code = Code::device_failed;
   const std::string how = how_it_ended(lane, code);

@@ -23,35 +23,35 @@ size_t index_of(const Op& op, const Library& library) {
 
 }  // namespace
 
-RemoteObject::RemoteObject(const Op& op, std::shared_ptr<Link> link, Node node)
-    : op_(op), link_(std::move(link)), node_(std::move(node)), place_(fmt::format("{}, {}", node_.name, op.place())) {}
+RemoteObject::RemoteObject(const Op& op, std::shared_ptr<SharedProcess> shared_process, Node node)
+    : op_(op), shared_process_(std::move(shared_process)), node_(std::move(node)), place_(fmt::format("{}, {}", node_.name, op.place())) {}
 
-Result<std::shared_ptr<RemoteObject>> RemoteObject::create(const Op& op, std::shared_ptr<Link> link, Node node) {
-  std::shared_ptr<RemoteObject> out(new RemoteObject(op, std::move(link), std::move(node)));
-  TRY(out->made());
+Result<std::shared_ptr<RemoteObject>> RemoteObject::create(const Op& op, std::shared_ptr<SharedProcess> shared_process, Node node) {
+  std::shared_ptr<RemoteObject> out(new RemoteObject(op, std::move(shared_process), std::move(node)));
+  TRY(out->instance());
   return out;
 }
 
-void RemoteObject::request(std::string& message) const {
+void RemoteObject::write_create_request(std::string& message) const {
   Packer to(message);
-  to << Verb::create << index_of(op_, link_->library()) << std::string_view(op_.name_space) << std::string_view(node_.name)
+  to << Verb::create << index_of(op_, shared_process_->library()) << std::string_view(op_.name_space) << std::string_view(node_.name)
      << node_.operands << node_.results << node_.fields.size();
   for (const Field& f : node_.fields) to << std::string_view(f.name) << f.type << f.length << std::string_view(f.bytes);
 }
 
-Result<RemoteObject::Made> RemoteObject::made() {
+Result<RemoteObject::Instance> RemoteObject::instance() {
   const std::lock_guard held(lock_);
-  if (made_.process && !made_.process->is_lost()) return made_;
-  made_ = {};
+  if (instance_.process && !instance_.process->is_lost()) return instance_;
+  instance_ = {};
   for (int k = 0; k < kTries; ++k) {
-    auto process = TRY(link_->process());
+    auto process = TRY(shared_process_->current());
     std::string message;
-    request(message);
-    if (TRY(process->ask(message, {.function = "`create`", .place = place_})) == RequestStatus::not_taken) continue;
+    write_create_request(message);
+    if (TRY(process->send_request(message, {.function = "`create`", .place = place_})) == RequestStatus::not_taken) continue;
     Unpacker answer(message);
     answer.number();
-    made_ = {std::move(process), answer.number()};
-    return made_;
+    instance_ = {std::move(process), answer.number()};
+    return instance_;
   }
   return no_process_error();
 }
@@ -64,11 +64,11 @@ Error RemoteObject::no_process_error() const {
 }
 
 RemoteObject::~RemoteObject() {
-  if (!made_.process || made_.process->is_lost()) return;
+  if (!instance_.process || instance_.process->is_lost()) return;
   std::string message;
-  Packer(message) << Verb::destroy << made_.id;
+  Packer(message) << Verb::destroy << instance_.id;
   // The result is ignored: a process whose `destroy` did not return has been ended.
-  (void)made_.process->ask(message, {.function = "`destroy`", .place = place_, .max_timeout = 5s});
+  (void)instance_.process->send_request(message, {.function = "`destroy`", .place = place_, .max_timeout = 5s});
 }
 
 }  // namespace tenon::plugin::worker

@@ -32,7 +32,7 @@ class WorkerService {
     std::vector<DType> results;
     std::vector<bool> is_late;
     Mapping read, written;          ///< operands that are copied here; results
-    std::vector<Mapping> operands;  ///< those that are read where the host has them
+    std::vector<Mapping> operands;  ///< operands that are mapped from the host's shared memory
     std::vector<void*> data;        ///< of all operands; null of one that is missing
   };
 
@@ -49,7 +49,7 @@ class WorkerService {
   const Logger logger_;
   std::shared_ptr<const Library> library_;
   std::mutex lock_;
-  std::deque<Op> ops_;  ///< as the host's registry names them
+  std::deque<Op> ops_;  ///< copies of ops with the namespaces of the host's registry
   int64_t last_id_ = 0;
   std::map<int64_t, std::shared_ptr<const Object>> objects_;
   std::map<int64_t, HostedRunner> runners_;

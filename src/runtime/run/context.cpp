@@ -26,7 +26,7 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
   }
   const auto check = [&] { return check_not_stopped(requested_stop(options), "the thread pool's queue"); };
   const QueuedLock::WaitCheck wait_check(check);
-  const ThreadPool::Lease lease = TRY(options.thread_pool->acquire(is_watched(options) ? &wait_check : nullptr));
+  const ThreadPool::Lease lease = TRY(options.thread_pool->acquire(may_be_stopped(options) ? &wait_check : nullptr));
   return frame.run(inputs, {}, seeded_options);
 }
 

@@ -31,14 +31,14 @@ Result<void> ControlRunner::run(Values& values, const RunOptions& options, int) 
     const bool is_placed = b != kMissing && values.program().buffers[b].kind != BufferInfo::Kind::dynamic;
     places_[k] = is_placed ? Place{values.pointer(b), values.shape_of(b)} : Place{};
   }
-  if (values.is_growing()) find_bounds(values);
-  RunOptions inside = options;
-  inside.on_step = nullptr;  // steps of bodies are numbered anew
-  TRY(run_bodies(operands, outer_, places_, inside));
+  if (values.is_growing()) find_largest_sizes(values);
+  RunOptions body_options = options;
+  body_options.on_step = nullptr;  // steps of bodies are numbered anew
+  TRY(run_bodies(operands, outer_, places_, body_options));
   return values.take_results(step_, results_);
 }
 
-void ControlRunner::find_bounds(const Values& values) {
+void ControlRunner::find_largest_sizes(const Values& values) {
   largest_operands_.resize(step_.buffers.size());
   for (size_t k = 0; k < step_.buffers.size(); ++k)
     if (step_.buffers[k] != kMissing) largest_operands_[k] = values.largest_shape(step_.buffers[k]);
@@ -66,7 +66,7 @@ Error ControlRunner::shape_error(size_t result, const Sizes& expected, const Siz
       .found(fmt::format("[{}]", fmt::join(found, ",")));
 }
 
-/// Result `result` is `from`: brought to its place, or kept.
+/// Sets result number `result` to `from`, copied to its place where it has one.
 Result<void> ControlRunner::store_result(size_t result, const Tensor& from, const Place& place) {
   if (place.memory == nullptr) {
     results_[result] = TRY(owned(from));

@@ -49,7 +49,7 @@ class ControlRunner : public StepRunner {
   std::vector<int64_t> outer_, largest_outer_;
   std::vector<Sizes> largest_operands_;
   std::vector<Place> places_;
-  void find_bounds(const Values& values);
+  void find_largest_sizes(const Values& values);
 };
 
 /// Whether the sizes that the body reads from the enclosing program are those that the step passes.

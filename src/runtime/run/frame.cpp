@@ -27,7 +27,7 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   TRY(kernels_.begin(threads, values_.margin()));
   TRY(run_steps(options, threads));
   TRY(check_not_stopped(requested_stop(options), "run"));
-  values_.keep_states();
+  values_.commit_states();
   return values_.results();
 }
 
@@ -48,7 +48,7 @@ Result<void> Frame::run_steps(const RunOptions& options, int threads) {
   TRY(values_.place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     TRY(check_not_stopped(requested_stop(options), program_.steps[k].label));
-    if (k == 0) values_.open_states();
+    if (k == 0) values_.begin_state_writes();
     if (const uint32_t last = regions_.last_of(k, values_); last > k) {
       TRY(regions_.run(k, last, values_, kernels_, options, threads));
       TRY(values_.bind_sizes(k = last, lines));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run with RunOptions::check_memory does more: canaries around all memory that kernels write.
+// The part of Frame for RunOptions::check_memory: canaries around all memory that kernels write.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void Frame::set_canaries(bool wanted) {
   values_.set_canaries(wanted);
 }
 
-/// MemoryCanaries around what this step is the first to write, and around its scratch memory.
+/// Sets canaries around buffers that this step is the first to write, and around its scratch memory.
 void Frame::canaries_before(uint32_t number, uint32_t lines, int threads) {
   for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const BufferInfo& info = program_.buffers[b];

@@ -20,9 +20,9 @@ struct alignas(64) KernelCall {
   int64_t* sizes = nullptr;
   std::byte* scratch = nullptr;  ///< of thread 0; those of the others follow at `stride` bytes
   uint64_t stride = 0;
-  const RunOptions* watched = nullptr;   ///< options of a run that may be stopped; null: it cannot be stopped
-  std::atomic<Stop>* stopped = nullptr;  ///< set to the reason once the run is stopped
-  int64_t piece = 1;                     ///< where `watched`: tasks between two checks whether the run is to stop
+  const RunOptions* stop_options = nullptr;  ///< options of a run that may be stopped; null: it cannot be stopped
+  std::atomic<Stop>* stopped = nullptr;      ///< set to the reason once the run is stopped
+  int64_t piece = 1;                         ///< where `watched`: tasks between two checks whether the run is to stop
 
   /// Checks whether the run may continue; sets `stopped` where a stop was requested.
   bool may_continue() const;
@@ -30,12 +30,12 @@ struct alignas(64) KernelCall {
   void run(void* const* buffers, int64_t begin, int64_t end, int thread) const;
   /// Runs tasks [begin, end) piece by piece, until the run must stop.
   void operator()(int64_t begin, int64_t end, int thread) const {
-    const int64_t step = watched != nullptr ? piece : end - begin;
+    const int64_t step = stop_options != nullptr ? piece : end - begin;
     for (int64_t from = begin; from < end && may_continue(); from += step) run(arguments, from, std::min(from + step, end), thread);
   }
 };
 
-/// A KernelCall::piece is so many chunks, each about a microsecond of work.
+/// Chunks in a KernelCall::piece; each is about a microsecond of work.
 constexpr int64_t kChunksOfAPiece = 16;
 
 /// A kernel of a region (see Regions).

@@ -10,7 +10,7 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr int64_t kMostTasksOfAPiece = int64_t{1} << 45;
+constexpr int64_t kMaxTasksOfAPiece = int64_t{1} << 45;
 
 }  // namespace
 
@@ -51,9 +51,9 @@ KernelCall& KernelCalls::call(uint32_t number, const KernelStep& kernel, const V
   assign_if_changed(call.function, engine_.kernel(kernel.kernel));
   assign_if_changed(call.scratch, scratch_of(0));
   assign_if_changed(call.stride, stride_);
-  assign_if_changed(call.watched, is_watched(options) ? &options : nullptr);
-  const int64_t grain = std::clamp<int64_t>(values.size(kernel.grain), 1, kMostTasksOfAPiece);
-  assign_if_changed(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // a task that is a chunk may take any time
+  assign_if_changed(call.stop_options, may_be_stopped(options) ? &options : nullptr);
+  const int64_t grain = std::clamp<int64_t>(values.size(kernel.grain), 1, kMaxTasksOfAPiece);
+  assign_if_changed(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // with a grain of 1, one task may take long
   return call;
 }
 
@@ -61,7 +61,7 @@ Result<void> KernelCalls::run(uint32_t number, const KernelStep& kernel, const V
   const int64_t tasks = values.size(kernel.tasks);
   if (tasks <= 0) return {};
   thread_pool_of(options).run(tasks, std::max<int64_t>(1, values.size(kernel.grain)), call(number, kernel, values, options), threads);
-  return check_not_stopped(stopped(), program_.steps[number].label);  // the token may be reset by now, but work was left out
+  return check_not_stopped(stopped(), program_.steps[number].label);  // not the token, which may be reset by now
 }
 
 }  // namespace tenon::runtime

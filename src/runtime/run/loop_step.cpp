@@ -12,10 +12,10 @@ namespace {
 
 constexpr uint32_t kCarriedField = 13;
 
-/// Iteration and condition come before what a loop carries.
+/// Inputs of a body before the carried values: the iteration and the condition.
 constexpr size_t kLoopFormals = 2;
 
-/// A stack of rows has the number of rows as its first dimension.
+/// Whether each result of stacked rows has at least one dimension, the number of rows.
 bool has_row_dimensions(const Step& step, const Program& program, size_t carried) {
   for (size_t k = carried; k < step.results.size(); ++k) {
     if (step.results[k] == kMissing) continue;

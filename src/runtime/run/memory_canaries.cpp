@@ -40,12 +40,12 @@ Error wrote_outside(const std::string& step, const std::string& buffer, const st
 
 }  // namespace
 
-void MemoryCanaries::close(const Place& p) {
+void MemoryCanaries::poison(const Place& p) {
   ASAN_POISON_MEMORY_REGION(p.data - kBytes, kBytes);
   ASAN_POISON_MEMORY_REGION(p.data + p.bytes, kBytes);
 }
 
-void MemoryCanaries::open(const Place& p) {
+void MemoryCanaries::unpoison(const Place& p) {
   ASAN_UNPOISON_MEMORY_REGION(p.data - kBytes, kBytes);
   ASAN_UNPOISON_MEMORY_REGION(p.data + p.bytes, kBytes);
 }
@@ -56,27 +56,27 @@ void MemoryCanaries::watch(uint64_t id, std::byte* data, uint64_t bytes, std::st
   fill(data, bytes);
   fill(data + bytes, kBytes);
   const auto [at, made] = places_.emplace(id, Place{data, bytes, std::move(name)});
-  close(at->second);
+  poison(at->second);
 }
 
-void MemoryCanaries::forget(uint64_t id, bool spoil) {
+void MemoryCanaries::forget(uint64_t id, bool overwrite) {
   const auto found = places_.find(id);
   if (found == places_.end()) return;
-  open(found->second);
-  if (spoil) fill(found->second.data, found->second.bytes);
+  unpoison(found->second);
+  if (overwrite) fill(found->second.data, found->second.bytes);
   places_.erase(found);
 }
 
 void MemoryCanaries::clear() {
-  for (const auto& [id, place] : places_) open(place);
+  for (const auto& [id, place] : places_) unpoison(place);
   places_.clear();
 }
 
 Result<void> MemoryCanaries::check(const std::string& step) const {
   for (const auto& [id, p] : places_) {
-    open(p);
+    unpoison(p);
     const uint64_t before = touched(p.data - kBytes, kBytes), after = touched(p.data + p.bytes, kBytes);
-    close(p);
+    poison(p);
     if (before < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes before it", kBytes - before));
     if (after < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes after its end", after));
   }

@@ -25,8 +25,8 @@ class MemoryCanaries {
   /// this id is replaced.
   void watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name);
   bool watches(uint64_t id) const { return places_.contains(id); }
-  /// Ends the checks of a buffer. spoil: overwrites its contents, so that a later read of it gives wrong results.
-  void forget(uint64_t id, bool spoil);
+  /// Ends the checks of a buffer. overwrite: overwrites its contents too, so that a later read of it gives wrong results.
+  void forget(uint64_t id, bool overwrite);
   void clear();
   /// Checks that no canary was overwritten. Errors: internal, at `step`, naming the buffer.
   Result<void> check(const std::string& step) const;
@@ -37,8 +37,9 @@ class MemoryCanaries {
     uint64_t bytes;
     std::string name;
   };
-  static void close(const Place& place);
-  static void open(const Place& place);
+  /// Makes AddressSanitizer report accesses to the canaries of a buffer, and ends that.
+  static void poison(const Place& place);
+  static void unpoison(const Place& place);
   std::map<uint64_t, Place> places_;
 };
 

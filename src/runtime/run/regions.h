@@ -20,15 +20,18 @@ class Regions {
   Result<void> run(uint32_t first, uint32_t last, const Values& values, KernelCalls& calls, const RunOptions& options, int threads);
 
  private:
-  void keep_arguments(const Step& step, size_t first_argument, int64_t parts, int threads, const Values& values);
+  /// Appends to thread_local_arguments_ those of the step.
+  void find_thread_local_arguments(const Step& step, size_t first_argument, int64_t parts, int threads, const Values& values);
+  /// The arguments with which a thread runs that part.
   void* const* arguments_of(int thread, int64_t part, int64_t parts);
+  /// Reports the steps to RunOptions::on_step.
   void report(uint32_t first, std::chrono::steady_clock::time_point start, const RunOptions& options) const;
 
   const Program& program_;
-  std::vector<RegionKernel> kernels_;  // of the region that runs
-  std::vector<ThreadLocalArgument> kept_;
+  std::vector<RegionKernel> kernels_;  // of the current region
+  std::vector<ThreadLocalArgument> thread_local_arguments_;
   std::span<void* const> arguments_;
-  std::vector<void*> arguments_of_threads_;
+  std::vector<void*> adjusted_arguments_;
 };
 
 }  // namespace tenon::runtime

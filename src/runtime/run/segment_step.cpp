@@ -21,7 +21,7 @@ bool SegmentStep::read(WireReader& from) {
   return true;
 }
 
-/// Results go where a device may write, or come as tensors of its own.
+/// Results are in memory that a device may write, or are tensors of the device.
 bool SegmentStep::is_sound(const Step& step, const Program& program, const ProgramTable&) const {
   return blob < program.blobs.size() &&
          std::ranges::all_of(step.results, [&](uint32_t b) { return b == kMissing || is_writable(program.buffers[b]); });
@@ -68,12 +68,12 @@ class SegmentRunner final : public StepRunner {
     if (has_fixed_sizes(operand_buffers()) && has_fixed_sizes(step_.results) && has_fixed_sizes(operands_))
       in_place_ = segment_->in_place();
     for (size_t k = 0; in_place_ && in_place_->keeps_results() && k < places_.size(); ++k)
-      if (places_[k] != kMissing && program_.buffers[places_[k]].kind == BufferInfo::Kind::arena) kept_.push_back(k);
+      if (places_[k] != kMissing && program_.buffers[places_[k]].kind == BufferInfo::Kind::arena) kept_results_.push_back(k);
     pointers_.resize(operands_.size() + places_.size());
     return {};
   }
 
-  /// Their sizes follow from those of the inputs, and their elements lie in memory.
+  /// Whether sizes of the buffers follow from those of the inputs, and elements have fixed width.
   bool has_fixed_sizes(std::span<const uint32_t> buffers) const {
     return std::ranges::all_of(buffers, [&](uint32_t b) {
       if (b == kMissing) return true;
@@ -97,11 +97,11 @@ class SegmentRunner final : public StepRunner {
     size_t at = 0;
     for (uint32_t b : operands_) pointers_[at++] = b == kMissing ? nullptr : values.pointer(b);
     for (uint32_t b : places_) pointers_[at++] = b == kMissing ? nullptr : values.pointer(b);
-    const std::span<const size_t> kept = values.has_canaries() ? std::span<const size_t>() : kept_;
-    for (const size_t k : kept) pointers_[operands_.size() + k] = nullptr;
+    const std::span<const size_t> kept_results = values.has_canaries() ? std::span<const size_t>() : kept_results_;
+    for (const size_t k : kept_results) pointers_[operands_.size() + k] = nullptr;
     auto ran = in_place_->run_in_place(pointers_.data(), pointers_.data() + operands_.size(), options, threads);
     if (!ran) return backend_error(std::move(ran).error(), blob_.device, step_.label);
-    for (const size_t k : kept) values.set_pointer(places_[k], in_place_->kept(k));
+    for (const size_t k : kept_results) values.set_pointer(places_[k], in_place_->kept_result(k));
     return {};
   }
 
@@ -125,14 +125,14 @@ class SegmentRunner final : public StepRunner {
       if (step_.results[k] == kMissing) continue;
       if (auto on_host = check_on_host(out[k], step_.label); !on_host)
         return backend_error(std::move(on_host).error(), blob_.device, step_.label);
-      if (places[k].empty_handle()) TRY(own(out[k], operands, options));
-      else TRY(bring(values, out[k], places[k], step_.results[k], options));
+      if (places[k].empty_handle()) TRY(copy_aliased(out[k], operands, options));
+      else TRY(copy_to_place(values, out[k], places[k], step_.results[k], options));
     }
     return values.take_results(step_, out);
   }
 
-  /// A result whose memory is laid out goes there, where the device has not written to it.
-  Result<void> bring(Values& values, Tensor& result, const Tensor& place, uint32_t buffer, const RunOptions& options) const {
+  /// Copies a result to its place, unless the device has written it there.
+  Result<void> copy_to_place(Values& values, Tensor& result, const Tensor& place, uint32_t buffer, const RunOptions& options) const {
     TRY(values.check_type(step_, buffer, result));
     if (result.shape() != place.shape())
       return broken_promise(Code::bad_input, step_.label,
@@ -146,8 +146,8 @@ class SegmentRunner final : public StepRunner {
     return {};
   }
 
-  /// A result that only passes an operand on (Identity, a branch of If), or holds one, must not outlive the operand's memory.
-  Result<void> own(Tensor& result, const std::vector<Tensor>& operands, const RunOptions& options) const {
+  /// Copies a result that has the memory of an operand (of Identity, or a branch of If), which it would outlive.
+  Result<void> copy_aliased(Tensor& result, const std::vector<Tensor>& operands, const RunOptions& options) const {
     if (result.holds_tensors()) {
       result = TRY(owned(result));
       return {};
@@ -174,9 +174,9 @@ class SegmentRunner final : public StepRunner {
   std::unique_ptr<Segment> segment_;         // null: not made yet
   InPlace* in_place_ = nullptr;              // null: it runs on tensors
   uint64_t sizes_number_ = 0;                // number of the sizes that its shapes are set to
-  std::vector<uint32_t> operands_, places_;  // buffers whose memory they have; kMissing: none
+  std::vector<uint32_t> operands_, places_;  // buffers of operands and results, aliases resolved; kMissing: none
   std::vector<void*> pointers_;              // of the operands, then of the places
-  std::vector<size_t> kept_;                 // places whose results stay in its memory: they are of this context alone
+  std::vector<size_t> kept_results_;         // places whose results stay in its memory: they are of this context alone
 };
 
 }  // namespace

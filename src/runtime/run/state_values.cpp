@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running program does with states: sizes that follow from their lengths, and their memory.
+// The part of Values for states: sizes that follow from their lengths, and their memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ uint32_t root_of(const Program& program, uint32_t buffer) {
   return info.kind == BufferInfo::Kind::alias ? info.index : buffer;
 }
 
-/// Whether kernels write the new value where the old one is. Others leave the state as it is, or give a value to be copied.
+/// Whether kernels write the new value into the memory of the old one. Otherwise the state does not change, or the new value is copied.
 bool is_written_in_place(const Program& program, const StatePort& port) {
   return port.new_buffer != port.old_buffer && root_of(program, port.new_buffer) == port.old_buffer;
 }
 
-/// By line that inputs and states decide: whether it follows from a length.
+/// For each of the first input_lines lines, whether its value depends on the length of a state.
 std::vector<bool> lines_of_lengths(const Program& program) {
   using Kind = SizeLine::Kind;
   std::vector<bool> out(program.input_lines);
@@ -42,7 +42,7 @@ std::vector<bool> lines_of_lengths(const Program& program) {
   return out;
 }
 
-/// nullopt: it is none, or too large.
+/// The number of elements; nullopt: a size is unknown or negative, or the number overflows.
 std::optional<int64_t> elements_of(const BufferInfo& buffer, std::span<const int64_t> sizes) {
   int64_t count = 1;
   for (const Slot s : buffer.shape) {
@@ -76,8 +76,8 @@ void Values::find_states() {
   }
 }
 
-/// Lengths, and the free sizes that the program refers to. The sizes of the last run do not hold for others.
-Result<void> Values::take_states() {
+/// Reads the lengths of states, and the free sizes that the program refers to. Where a free size has changed, plan_ becomes null.
+Result<void> Values::fetch_state_sizes() {
   for (size_t k = 0; k < lengths_.size(); ++k) {
     const uint32_t state = program_.states[k].state;
     TRY(has_free_sizes(states_->infos()[state]) ? states_->check_valid(state) : states_->prepare(state));
@@ -125,8 +125,8 @@ Result<void> Values::place_states() {
   return {};
 }
 
-/// What may vary while one layout holds, in a body that gets bounds.
-void Values::find_varying() {
+/// Adds all arena buffers to growing_buffers_: in a body whose inputs have bounds, any size may change under one layout.
+void Values::find_growing_buffers() {
   for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const BufferInfo& info = program_.buffers[b];
     if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) growing_buffers_.push_back(b);
@@ -141,8 +141,8 @@ Sizes Values::largest_shape(uint32_t buffer) const {
   return shape;
 }
 
-/// The sizes for these inputs, whose shapes are taken, and lengths; and a layout with room for them.
-Result<void> Values::size_lengths(std::span<const Tensor> inputs, const std::optional<SizeBounds>& bounds) {
+/// Computes the sizes for these inputs, whose shapes are in shapes_, and lengths, and sets a layout with room for them.
+Result<void> Values::compute_growing_sizes(std::span<const Tensor> inputs, const std::optional<SizeBounds>& bounds) {
   sized_lengths_.clear();
   TRY(evaluate_sizes(program_, 0, program_.input_lines, given(), sizes_));
   TRY(check_lengths());
@@ -150,7 +150,7 @@ Result<void> Values::size_lengths(std::span<const Tensor> inputs, const std::opt
   TRY(check_guards(program_, 0, program_.input_lines, sizes_));
   const SizePlan* plan = plan_ ? plan_ : plan_capacity(bounds);
   if (!plan || !has_room(*plan)) plan = TRY(plan_lengths());
-  if (plan != plan_) point_into(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
+  if (plan != plan_) set_arena_pointers(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
   plan_ = plan;
   sized_lengths_ = lengths_;
   ++lengths_number_;
@@ -224,19 +224,19 @@ const SizePlan* Values::plan_stage_capacity(Stage& stage, uint32_t from, uint32_
 }
 
 /// Bytes to reserve for a result: as many as it has at the capacity, so that it stays where it is while states grow.
-size_t Values::room_for(uint32_t buffer, size_t bytes) const {
+size_t Values::bytes_to_reserve(uint32_t buffer, size_t bytes) const {
   if (!is_growing()) return bytes;
   const auto most = elements_of(program_.buffers[buffer], plan_->sizes);
   if (!most || *most > int64_t{1} << 45) return bytes;
   return std::max(bytes, static_cast<size_t>(bytes_of(program_.buffers[buffer].dtype, *most)));
 }
 
-void Values::open_states() {
+void Values::begin_state_writes() {
   for (const StatePort& port : program_.states)
     if (!port.length && is_written_in_place(program_, port)) states_->set_valid(port.state, false);
 }
 
-void Values::keep_states() {
+void Values::commit_states() {
   for (const StatePort& port : program_.states) {
     const StateInfo& info = states_->info(port.state);
     const int64_t length = port.new_length ? sizes_[*port.new_length] : 0;

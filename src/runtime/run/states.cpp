@@ -12,7 +12,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// How the rows of a state lie: `count` runs of bytes, one each `stride`.
+/// The rows of a state in memory: `count` ranges of `bytes` bytes, one every `stride` bytes.
 struct StateRows {
   size_t count = 0, bytes = 0, stride = 0;
 };
@@ -251,7 +251,7 @@ Result<void> States::assign(std::span<const Tensor> values) {
 Result<std::unique_ptr<States>> States::copy() {
   auto out = std::make_unique<States>(infos_, weights_);
   for (uint32_t k = 0; k < values_.size(); ++k) {
-    if (values_[k].data == nullptr) continue;  // as it was made
+    if (values_[k].data == nullptr) continue;  // without memory it has its initial value
     TRY(prepare(k));
     out->values_[k].info = values_[k].info;
     TRY(out->prepare(k));

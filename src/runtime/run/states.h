@@ -40,20 +40,20 @@ class States {
   bool is_valid(uint32_t state) const { return values_[state].is_valid; }
   void set_valid(uint32_t state, bool is_valid) { values_[state].is_valid = is_valid; }
 
-  /// Takes memory of the caller's, of the state's type and capacity, whose contents are the state's value; an empty handle gives it back.
+  /// Makes the state use memory of the caller, of its type and capacity, whose contents become its value; an empty handle ends that.
   /// length: of a growing state. The shape of the memory fixes free sizes. Errors: bad_input (another type, elements that are not aligned,
   /// a length over the capacity); bad_usage (bound already, memory that overlaps another state's).
   Result<void> bind(uint32_t state, const Tensor& memory, int64_t length);
-  /// The initial value; of growing states none. Free sizes are free again, but in memory of the caller's.
+  /// Sets the initial value (of a growing state: length 0). Free sizes become free again, except in memory of the caller.
   void reset(uint32_t state);
   /// Makes a growing state shorter. Errors: bad_input, bad_usage.
   Result<void> truncate(uint32_t state, int64_t length);
-  /// A copy of what it holds: of a growing state the rows that there are. Errors: as prepare().
+  /// A copy of the value: of a growing state, its rows up to the length. Errors: as prepare().
   Result<Tensor> value(uint32_t state);
-  /// The reverse of all states: one value a state, of its type. Errors: out_of_memory, bad_input (bound memory of another shape), before
+  /// Sets all states: one value a state, of its type. Errors: out_of_memory, bad_input (bound memory of another shape), before
   /// anything is changed but for states with free sizes, which have no value then.
   Result<void> assign(std::span<const Tensor> values);
-  /// Memory of its own with the same contents. Errors: as prepare().
+  /// A copy of all states, in memory of its own. Errors: as prepare().
   Result<std::unique_ptr<States>> copy();
 
  private:
@@ -79,7 +79,7 @@ class States {
 std::string state_place(const StateInfo& state);
 /// Bytes of a state with its capacity.
 uint64_t bytes_of(const StateInfo& state);
-/// What a growing state's shape is at that length; others': their shape.
+/// The shape of a growing state at that length; of other states their shape.
 Sizes shape_at(const StateInfo& state, int64_t length);
 /// Copies the rows of a growing state between memory with its strides and memory without gaps, or all of another.
 void gather_state(const StateInfo& state, int64_t length, const std::byte* from, std::byte* dense);

@@ -17,16 +17,16 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 45;
+constexpr int64_t kMaxElements = int64_t{1} << 45;
 
-Error too_large(std::string place, const Sizes& shape) {
+Error size_error(std::string place, const Sizes& shape) {
   return fail(Code::size_overflow, std::move(place), "a value is too large")
       .expected("at most 2^45 elements")
       .found(fmt::format("[{}]", fmt::join(shape, ",")))
       .advice("give smaller inputs");
 }
 
-Error too_small(const PortInfo& port, size_t expected, size_t found) {
+Error bound_memory_error(const PortInfo& port, size_t expected, size_t found) {
   return fail(Code::bad_input, port_place("output", port), "the bound memory is too small")
       .expected(fmt::format("{} bytes", expected))
       .found(fmt::format("{} bytes", found));
@@ -76,26 +76,26 @@ bool Values::has_same_sizes(std::span<const Tensor> inputs, std::span<const int6
 
 Result<void> Values::begin(std::span<const Tensor> inputs, std::span<const int64_t> outer, const std::optional<SizeBounds>& bounds) {
   if (alternate_) written_block_ = 1 - written_block_;
-  if (bounds && !std::exchange(is_bounded_, true)) find_varying();
-  TRY(take_states());
+  if (bounds && !std::exchange(has_bounds_, true)) find_growing_buffers();
+  TRY(fetch_state_sizes());
   const bool has_plan = has_same_sizes(inputs, outer);
   if (!has_plan) {
     plan_ = nullptr;
-    if (arena_.is_of_parent_process()) plans_.clear();  // it moves: segments set their shapes again
+    if (arena_.is_of_parent_process()) plans_.clear();  // the arena moves, so segments must set their shapes again
     for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
     outer_.assign(outer.begin(), outer.end());
   }
-  if (is_growing() && !(has_plan && sized_lengths_ == lengths_)) TRY(size_lengths(inputs, bounds));
-  if (!plan_) TRY(size_inputs(inputs));
+  if (is_growing() && !(has_plan && sized_lengths_ == lengths_)) TRY(compute_growing_sizes(inputs, bounds));
+  if (!plan_) TRY(plan_inputs(inputs));
   if (!program_.states.empty()) TRY(place_states());
   TRY(check_elements(program_, inputs, sizes_));
   return take_inputs(inputs);
 }
 
-/// The sizes and layout for these inputs, whose shapes are taken.
-Result<void> Values::size_inputs(std::span<const Tensor> inputs) {
+/// Sets sizes and arena for these inputs, whose shapes are in shapes_.
+Result<void> Values::plan_inputs(std::span<const Tensor> inputs) {
   const SizePlan* const plan = TRY(plan_sizes(inputs));
-  point_into(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
+  set_arena_pointers(TRY(arena_.reserve(plan->layout.bytes)), plan->layout);
   plan_ = plan;
   return {};
 }
@@ -134,8 +134,8 @@ uint64_t Values::plans_made() const {
   return made;
 }
 
-/// What stays where it is until the sizes change.
-void Values::point_into(std::byte* arena, const Layout& layout) {
+/// Sets the pointers of arena buffers and weights, which stay until the sizes change.
+void Values::set_arena_pointers(std::byte* arena, const Layout& layout) {
   for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const BufferInfo& info = program_.buffers[b];
     if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) pointers_[b] = arena + layout.offsets[b];
@@ -173,7 +173,7 @@ Tensor Values::tensor_of(uint32_t buffer) const {
   return Tensor::view(info.dtype, shape_of(buffer), pointers_[buffer], nullptr);
 }
 
-/// Results that share another's buffer have the place of that: they come after it.
+/// Results that share a buffer are set after the result that owns it.
 Result<void> Values::place_results() {
   const auto owner_of = [&](size_t k) -> std::optional<size_t> {
     const BufferInfo& info = program_.buffers[program_.outputs[k].buffer];
@@ -193,20 +193,21 @@ Result<void> Values::place_result(size_t k) {
   if (!has_shape(results_[k], port.buffer)) {
     Sizes shape = shape_of(port.buffer);
     const auto count = checked_count(shape);
-    if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
+    if (!count || *count > kMaxElements) return size_error(port_place("output", port), shape);
     results_[k] = Tensor::view(info.dtype, std::move(shape), empty_tensor_bytes_, nullptr);
   }
   const auto bytes = static_cast<size_t>(results_[k].byte_size());
-  if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
+  if (bound_[k].first != nullptr && bound_[k].second < bytes) return bound_memory_error(port, bytes, bound_[k].second);
   if (bound_[k].first != nullptr && !canaries_) pointers_[port.buffer] = bound_[k].first;
   else
     pointers_[port.buffer] =
-        TRY(result_blocks_[k][written_block_].reserve(room_for(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
+        TRY(result_blocks_[k][written_block_].reserve(bytes_to_reserve(port.buffer, bytes) + kSlack + 2 * margin())) + margin();
   if (results_[k].data() != pointers_[port.buffer]) point_at(results_[k], pointers_[port.buffer]);
   return {};
 }
 
-/// Checks guards of lines [from, to) and lays out the buffers that they size; nothing where they are what they were in the last run.
+/// Checks guards of lines [from, to) and lays out the buffers whose sizes they complete. Does nothing where these lines have the values of
+/// the last run.
 Result<void> Values::place_stage(uint32_t from, uint32_t to) {
   Stage& stage = stages_[from];
   if (stage.memory.data() == nullptr) stage.memory.use(engine_.memory());
@@ -237,7 +238,7 @@ Result<const SizePlan*> Values::plan_stage(Stage& stage, uint32_t from, uint32_t
   return stage.plans.keep({key_, {}, TRY(lay_out_late(program_, from, to, sizes_, margin()))});
 }
 
-/// Where a step has made a result of the program as a tensor: that tensor itself, or a copy in the memory bound for it.
+/// Sets results of the program that are in that buffer to the tensor, or to a copy of it in the memory that the caller has bound.
 Result<void> Values::keep_result(uint32_t buffer, const Tensor& t) {
   for (size_t r = 0; r < results_.size(); ++r) {
     const PortInfo& port = program_.outputs[r];
@@ -245,7 +246,7 @@ Result<void> Values::keep_result(uint32_t buffer, const Tensor& t) {
     results_[r] = t;
     if (bound_[r].first == nullptr || !t.has_bytes()) continue;
     const auto bytes = static_cast<size_t>(t.byte_size());
-    if (bound_[r].second < bytes) return too_small(port, bytes, bound_[r].second);
+    if (bound_[r].second < bytes) return bound_memory_error(port, bytes, bound_[r].second);
     if (bytes > 0) std::memcpy(bound_[r].first, t.data(), bytes);
     results_[r] = Tensor::view(t.dtype(), t.shape(), bound_[r].first, nullptr);
   }
@@ -288,24 +289,24 @@ Result<void> Values::bind_sizes(uint32_t number, uint32_t& lines) {
   return check_results(program_.steps[number]);
 }
 
-/// Those that brought their own memory have the shapes that were promised.
+/// Checks the shapes of results that are in memory of their own.
 Result<void> Values::check_results(const Step& step) {
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic || program_.buffers[b].unranked ||
         is_container(program_.buffers[b]))
       continue;
-    const Sizes promised = shape_of(b);
+    const Sizes declared = shape_of(b);
     const auto* const loop = as<LoopStep>(step);
-    const bool no_rows = loop && k >= loop->carried && !promised.empty() && promised[0] == 0;
-    if (no_rows && dynamic_[b].count() == 0 && dynamic_[b].shape() != promised) {  // no iteration has given the sizes after the first
-      dynamic_[b] = dynamic_[b].reshaped(promised);
+    const bool has_no_rows = loop && k >= loop->carried && !declared.empty() && declared[0] == 0;
+    if (has_no_rows && dynamic_[b].count() == 0 && dynamic_[b].shape() != declared) {  // no iteration has given the sizes after the first
+      dynamic_[b] = dynamic_[b].reshaped(declared);
       TRY(keep_result(b, dynamic_[b]));
     }
-    if (dynamic_[b].shape() != promised)
+    if (dynamic_[b].shape() != declared)
       return fail(Code::bad_input, step.label,
                   fmt::format("its result '{}' has another shape than the model promises", program_.buffers[b].name))
-          .expected(fmt::format("[{}]", fmt::join(promised, ",")))
+          .expected(fmt::format("[{}]", fmt::join(declared, ",")))
           .found(fmt::format("[{}]", fmt::join(dynamic_[b].shape(), ",")));
   }
   return {};

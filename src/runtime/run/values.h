@@ -56,10 +56,10 @@ class Values {
   bool has_canaries() const { return canaries_; }
   /// With canaries: copies results to the memory that the caller has bound.
   void deliver_results();
-  /// Before the first step: marks states that are written in place as invalid until keep_states().
-  void open_states();
+  /// Before the first step: marks states that are written in place as invalid until commit_states().
+  void begin_state_writes();
   /// After the last step: replaces the values of states by the new ones, and marks all states as valid.
-  void keep_states();
+  void commit_states();
 
   // In steps.
   int64_t size(Slot slot) const { return sizes_[slot]; }
@@ -70,7 +70,7 @@ class Values {
   Tensor tensor_of(uint32_t buffer) const;
   /// An empty handle where a buffer is missing.
   std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
-  /// Reads sizes from the shapes of a step's results, and keeps results for which no memory was laid out.
+  /// Sets the lines of the size table that the step binds from the shapes of its results, and stores results in memory of their own.
   Result<void> take_results(const Step& step, std::span<const Tensor> results);
   /// Checks the result against its declared type. Errors: dtype_mismatch, bad_input.
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
@@ -79,7 +79,7 @@ class Values {
   /// A number that identifies the current sizes, as far as they follow from inputs and states: it differs where sizes differ.
   uint64_t sizes_number() const { return is_growing() ? lengths_number_ : plan_->number; }
   /// Whether one layout serves different sizes, since they follow from lengths of states or have bounds.
-  bool is_growing() const { return is_growing_ || is_bounded_; }
+  bool is_growing() const { return is_growing_ || has_bounds_; }
   /// Where memory is laid out for the capacity of states: the sizes at that capacity. Else the sizes of this run.
   Sizes largest_shape(uint32_t buffer) const;
   int64_t largest_size(Slot slot) const { return slot < program_.input_lines ? plan_->sizes[slot] : sizes_[slot]; }
@@ -95,26 +95,31 @@ class Values {
   uint64_t margin() const { return canaries_ ? MemoryCanaries::kBytes : 0; }
 
  private:
+  /// Whether sizes and memory of the last run hold for these inputs.
   bool has_same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
+  /// Sets key_, under which plans_ has the plan for these shapes and sizes.
   void set_key(std::span<const Sizes> shapes, std::span<const int64_t> outer);
-  Result<void> size_inputs(std::span<const Tensor> inputs);
+  Result<void> plan_inputs(std::span<const Tensor> inputs);
+  /// The plan for the shapes in shapes_, from plans_ or new.
   Result<const SizePlan*> plan_sizes(std::span<const Tensor> inputs);
   const SizePlan* plan_capacity(const std::optional<SizeBounds>& bounds);
   Result<const SizePlan*> plan_lengths();
+  /// Whether all growing buffers of the current sizes fit in the plan's layout.
   bool has_room(const SizePlan& plan) const;
   void find_states();
-  void find_varying();
-  size_t room_for(uint32_t buffer, size_t bytes) const;
-  Result<void> take_states();
+  void find_growing_buffers();
+  size_t bytes_to_reserve(uint32_t buffer, size_t bytes) const;
+  Result<void> fetch_state_sizes();
   Result<void> place_states();
   Sizes state_shape(uint32_t port) const;
   bool has_state_sizes(uint32_t port) const;
-  Result<void> size_lengths(std::span<const Tensor> inputs, const std::optional<SizeBounds>& bounds);
+  Result<void> compute_growing_sizes(std::span<const Tensor> inputs, const std::optional<SizeBounds>& bounds);
+  /// Checks the new lengths of states against their capacities.
   Result<void> check_lengths() const;
   GivenSizes given() const { return {shapes_, outer_, lengths_, state_shapes_}; }
   Result<const SizePlan*> plan_stage(Stage& stage, uint32_t from, uint32_t to);
   const SizePlan* plan_stage_capacity(Stage& stage, uint32_t from, uint32_t to);
-  void point_into(std::byte* arena, const Layout& layout);
+  void set_arena_pointers(std::byte* arena, const Layout& layout);
   Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_result(size_t index);
   Result<void> place_stage(uint32_t from, uint32_t to);
@@ -127,9 +132,9 @@ class Values {
   bool alternate_ = false, canaries_ = false;
   size_t written_block_ = 0;  // which of the two blocks of a result is written
   // Sizes.
-  std::vector<Sizes> shapes_;  // of the inputs, as last run
-  std::vector<int64_t> outer_;
-  std::vector<int64_t> sizes_;
+  std::vector<Sizes> shapes_;   // of the inputs of the last run
+  std::vector<int64_t> outer_;  // sizes of the enclosing program
+  std::vector<int64_t> sizes_;  // by line of the size table
   SizePlans plans_;
   const SizePlan* plan_ = nullptr;  // of the last run; null: none
   std::vector<int64_t> key_;        // of the plan for the current sizes
@@ -145,7 +150,7 @@ class Values {
   std::vector<uint32_t> growing_buffers_;  // in the arena, sized by lengths, or all where inputs have bounds
   uint64_t lengths_number_ = 0;
   bool is_growing_ = false;  // sizes follow from lengths of the program's states
-  bool is_bounded_ = false;  // inputs have bounds
+  bool has_bounds_ = false;  // inputs have bounds
   // Memory.
   Block arena_;
   std::unordered_map<uint32_t, Stage> stages_;                 // by their first line of the size table

@@ -31,7 +31,7 @@ class Far final : public backend::Backend {
     const ir::NodeView view = graph.view(node);
     if (does_.refuses.contains(view.op->name))
       return fail(Code::not_supported, view.where(), fmt::format("far does not run {}", backend::call_text(view)));
-    if (!backend::has_tensors_alone(view)) return fail(Code::not_supported, view.where(), "far runs tensors alone");
+    if (!backend::has_only_tensors(view)) return fail(Code::not_supported, view.where(), "far runs tensors alone");
     return reference_->supports(graph, node);
   }
 

@@ -54,8 +54,8 @@ TEST(Intervals, ValuesAtBordersLieInThem) {
         ASSERT_GE(result.shape()[static_cast<size_t>(d)], type.dim(d).lower()) << k << " " << type.text();
         ASSERT_LE(result.shape()[static_cast<size_t>(d)], type.dim(d).upper()) << k << " " << type.text();
       }
-      ASSERT_TRUE(backend::most_bytes(type)) << type.text();
-      ASSERT_LE(result.byte_size(), *backend::most_bytes(type));
+      ASSERT_TRUE(backend::max_bytes(type)) << type.text();
+      ASSERT_LE(result.byte_size(), *backend::max_bytes(type));
     }
   }
 }

@@ -23,9 +23,9 @@ class Api {
   Signature* operator[](Function<Signature> f) const {
     return reinterpret_cast<Signature*>(const_cast<void*>(table_[f.place]));
   }
-  /// Its own words, as `device_failed`, where the status is an error.
+  /// Errors: device_failed with the library's message, where the status is an error.
   Result<void> check(Status* status) const;
-  /// What `create(out)` makes.
+  /// The object that `create(out)` makes.
   template <class T, class Create>
   Result<Owned<T>> make(Function<void(T*)> release, Create create) const {
     T* made = nullptr;

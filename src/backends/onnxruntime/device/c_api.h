@@ -13,14 +13,14 @@ struct MemoryInfo;
 struct RunOptions;
 struct Session;
 struct SessionOptions;
-struct Status;  ///< null: all is well
+struct Status;  ///< a null pointer: success
 struct TensorInfo;
 struct TypeInfo;
 struct Value;
 
 inline constexpr uint32_t kVersion = 15;
 
-/// What OrtGetApiBase returns.
+/// The struct that OrtGetApiBase returns.
 struct Base {
   const void* const* (*table)(uint32_t version);
   const char* (*version)();
@@ -31,12 +31,12 @@ enum class Optimisation : int { none = 0, all = 99 };
 enum class AllocatorKind : int { device = 0, arena = 1 };
 enum class MemoryKind : int { any = 0 };
 struct ArenaOptions;
-/// Of elements: as in ONNX.
+/// Number of an element type, as in ONNX.
 using ElementType = int;
 
 template <class Signature>
 struct Function {
-  size_t place;
+  size_t place;  ///< index in OrtApi
 };
 
 namespace function {
@@ -64,7 +64,7 @@ inline constexpr Function<Status*(const MemoryInfo*, void* data, size_t bytes, c
 inline constexpr Function<Status*(Value*, void**)> tensor_data{51};
 inline constexpr Function<Status*(const Value*, size_t* bytes)> string_bytes{53};
 inline constexpr Function<Status*(const Value*, void* text, size_t bytes, size_t* begins, size_t count)> string_content{54};
-/// The tensor of a type belongs to it; null: another kind of type.
+/// The tensor type is owned by the TypeInfo; null: the type is no tensor.
 inline constexpr Function<Status*(const TypeInfo*, const TensorInfo**)> tensor_of_type{55};
 inline constexpr Function<Status*(const TensorInfo*, ElementType*)> element_type{60};
 inline constexpr Function<Status*(const TensorInfo*, size_t* rank)> rank{61};

@@ -2,8 +2,8 @@
 // Runs segments in ONNX Runtime, which is opened when an engine needs it.
 #include "backends/onnxruntime/device/session.h"
 #include "runtime/shared_models.h"
+#include "runtime/stop_watcher.h"
 #include "runtime/stopping.h"
-#include "runtime/watch.h"
 
 namespace tenon::backends {
 namespace {
@@ -18,12 +18,12 @@ class Part final : public runtime::Segment {
                                   const runtime::RunOptions& options) override {
     for (const Tensor& operand : operands)
       if (operand.dtype() == DType::string) options.copied(operand.count() * static_cast<int64_t>(sizeof(std::string)));
-    if (!runtime::is_watched(options)) return model_->run(operands, places, nullptr);
+    if (!runtime::may_be_stopped(options)) return model_->run(operands, places, nullptr);
     const Api& api = model_->api();
     const auto run =
         TRY(api.make(function::release_run_options, [&](onnxruntime::RunOptions** out) { return api[function::create_run_options](out); }));
     // Between two of its nodes.
-    const runtime::Watch watch(options, [&] { (void)api.check(api[function::set_terminate](run.get())); });
+    const runtime::StopWatcher watcher(options, [&] { (void)api.check(api[function::set_terminate](run.get())); });
     auto results = model_->run(operands, places, run.get());
     if (!results) TRY(runtime::check_not_stopped(runtime::requested_stop(options), ""));
     return results;

@@ -15,14 +15,14 @@ class LoadedModel {
   struct Options {
     int threads = 1;
     bool optimise = true;  ///< ONNX Runtime rewrites the model
-    bool prepack = true;   ///< it lays weights out anew, in a copy
+    bool prepack = true;   ///< ONNX Runtime copies weights into layouts of its own
   };
   /// weights: of w0, w1, ...; read where they lie, but for those that ONNX Runtime computes with before it runs: then all are copied.
-  /// Their memory outlives the model. Errors: device_failed, in ONNX Runtime's words.
+  /// Their memory outlives the model. Errors: device_failed with ONNX Runtime's message.
   static Result<std::shared_ptr<const LoadedModel>> make(std::shared_ptr<const Api> api, std::string_view model,
                                                          std::span<const Tensor> weights, const Options& options);
 
-  /// operands, places: as runtime::Segment::run. run: null, or what can end it early.
+  /// operands, places: as runtime::Segment::run. run: options by which the run can be ended early; may be null.
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions* run) const;
   const Api& api() const { return *api_; }
 

@@ -16,7 +16,7 @@ struct Model;
 struct CompiledModel;
 struct Request;
 struct Value;        ///< ov_tensor_t
-using Status = int;  ///< 0: all is well
+using Status = int;  ///< 0: success
 inline constexpr Status kInvalidParameter = -14;
 using ElementType = uint32_t;
 struct Shape {
@@ -27,7 +27,7 @@ struct Version {
   const char *build, *description;
 };
 
-/// Bound by name.
+/// The functions that are used, found by their names.
 struct Functions {
   Status (*ov_get_openvino_version)(Version*);
   void (*ov_version_free)(Version*);
@@ -66,7 +66,7 @@ class Api {
 
   const Functions* operator->() const { return &functions_; }
   const Core* core() const { return core_.get(); }
-  /// Its own words, as `device_failed`, where the status is an error.
+  /// Errors: device_failed with the library's message, where the status is an error.
   Result<void> check(Status status) const;
   const std::filesystem::path& file() const { return file_; }
   const std::string& version() const { return version_; }
@@ -80,7 +80,7 @@ class Api {
   Owned<Core> core_{nullptr, nullptr};
 };
 
-/// 0: it has no such elements, or they are not handed over.
+/// OpenVINO's number of the element type; 0: OpenVINO lacks it, or Tenon passes no tensors of it.
 ElementType element_type(DType dtype);
 
 }  // namespace tenon::backends::openvino

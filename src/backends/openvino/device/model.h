@@ -11,7 +11,7 @@ namespace tenon::backends::openvino {
 /// A compiled model: ONNX with inputs i0, i1, ... and outputs o0, o1, ... Shared between threads.
 class LoadedModel {
  public:
-  /// weights: of the inputs w0, w1, ..., which become constants; copied. Errors: device_failed, in OpenVINO's words.
+  /// weights: of the inputs w0, w1, ..., which become constants; copied. Errors: device_failed with OpenVINO's message.
   static Result<std::shared_ptr<const LoadedModel>> make(std::shared_ptr<const Api> api, std::string_view model,
                                                          std::span<const Tensor> weights, int threads);
   const Api& api() const { return *api_; }

@@ -5,8 +5,8 @@
 
 #include "backends/openvino/device/model.h"
 #include "runtime/shared_models.h"
+#include "runtime/stop_watcher.h"
 #include "runtime/stopping.h"
-#include "runtime/watch.h"
 
 namespace tenon::backends {
 namespace {
@@ -43,7 +43,7 @@ class Part final : public runtime::Segment {
 
   Result<void> infer(Request& request, const runtime::RunOptions& options) {
     const Api& ov = model_->api();
-    const runtime::Watch watch(options, [&] { ov->ov_infer_request_cancel(&request); });
+    const runtime::StopWatcher watcher(options, [&] { ov->ov_infer_request_cancel(&request); });
     auto ran = ov.check(ov->ov_infer_request_infer(&request));
     if (!ran) TRY(runtime::check_not_stopped(runtime::requested_stop(options), ""));
     return ran;

@@ -16,7 +16,7 @@ class NodeGraphs final : public plugin::InnerGraphs {
   /// Null: the node has none. Errors: bad_file.
   static Result<std::unique_ptr<NodeGraphs>> make(const plugin::Saved& saved, const runtime::BlobView& blob);
 
-  /// Runs are part of a run with these options until the next call.
+  /// Sets the options of the runs that follow.
   void begin(const runtime::RunOptions& options, int threads);
   uint32_t count() const override { return static_cast<uint32_t>(graphs_.size()); }
   Ports ports(uint32_t number) const override { return {graphs_[number].operand_count(), graphs_[number].result_count()}; }

@@ -41,7 +41,7 @@ Result<MakeRunner> isolated(const plugin::Op& op, const Saved& saved, const plug
   const auto library = std::ranges::find(libraries, op.sha256, [](const auto& l) { return l->sha256; });
   TENON_ASSERT(library != libraries.end());
   auto object = TRY(RemoteObject::create(
-      op, TRY(Link::to(*library, isolation)),
+      op, TRY(SharedProcess::of(*library, isolation)),
       {.name = saved.node, .fields = saved.fields, .operands = saved.operands.size(), .results = saved.results.size()}));
   return [object](const Saved& of, plugin::InnerGraphs* graphs) -> Result<std::unique_ptr<plugin::NodeRunner>> {
     return RemoteRunner::make(object, of.results, of.layouts, of.tactic, graphs);
@@ -103,9 +103,9 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
 
   runtime::InPlace* in_place() override { return this; }
   bool keeps_results() const override { return runner_->keeps_results(); }
-  void* kept(size_t place) const override {
+  void* kept_result(size_t place) const override {
     const auto found = std::ranges::find(saved_.places, static_cast<int32_t>(place));
-    return runner_->kept(static_cast<size_t>(found - saved_.places.begin()));
+    return runner_->kept_result(static_cast<size_t>(found - saved_.places.begin()));
   }
 
  private:

@@ -35,7 +35,7 @@ class Contexts {
       auto context = std::make_unique<Context>();
       auto attached = shared_->attach();
       if (!attached) {
-        trial_.found(at_, "it does not attach", attached.error());
+        trial_.report(at_, "it does not attach", attached.error());
         return false;
       }
       context->attached = *std::move(attached);
@@ -89,7 +89,7 @@ class Contexts {
   void report(const std::string& when) {
     for (const auto& context : all_) {
       if (context->wrong.empty() || reported_) continue;
-      trial_.found(at_, when + ": " + context->wrong);
+      trial_.report(at_, when + ": " + context->wrong);
       reported_ = true;
     }
   }

@@ -40,7 +40,7 @@ void check_attach(Trial& trial) {
     if (!expected || !object) continue;
     const auto attached = object->attach();
     if (!attached) {
-      trial.found(at, "it does not attach", attached.error());
+      trial.report(at, "it does not attach", attached.error());
       continue;
     }
     if (const auto done = trial.run(**attached, at)) trial.expect_same(at, "an attached object", *expected, done->tensors);
@@ -57,7 +57,7 @@ void check_save(Trial& trial) {
     if (const auto done = trial.run(*loaded->object, at))
       trial.expect_same(at, "an object made of what was saved", *expected, done->tensors);
     const auto twice = loaded->object->save(loaded->fields);
-    if (twice && *twice != loaded->fields) trial.found(at, "an object made of what was saved saves other fields");
+    if (twice && *twice != loaded->fields) trial.report(at, "an object made of what was saved saves other fields");
   }
 }
 
@@ -73,10 +73,10 @@ void check_leaks(Trial& trial) {
   };
   const int64_t warm = some_lives();
   if (host.resource_holders() > before)
-    trial.found(at, fmt::format("{} lives of an object leave {} resources unreleased", kLives, host.resource_holders() - before));
+    trial.report(at, fmt::format("{} lives of an object leave {} resources unreleased", kLives, host.resource_holders() - before));
   const int64_t first = some_lives() - warm, second = some_lives() - warm - first;
   if (first >= kLives && second >= kLives)
-    trial.found(at, fmt::format("{} lives of an object leave {} bytes on the heap", 2 * kLives, first + second));
+    trial.report(at, fmt::format("{} lives of an object leave {} bytes on the heap", 2 * kLives, first + second));
 }
 
 }  // namespace tenon::cli

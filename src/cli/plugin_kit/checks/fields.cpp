@@ -26,7 +26,8 @@ void legal(Trial& trial, const PluginCase& at, const tenon_field_rule& rule) {
     const auto fields = ops::fields_of(view, trial.op());
     const auto object =
         fields ? create_at(trial.op(), at, TENON_BUILD, *fields) : Result<std::unique_ptr<plugin::Object>>(std::unexpected(fields.error()));
-    if (!object) trial.found(at, fmt::format("{} = {} is refused, which it declares legal", rule.name, ir::text_of(value)), object.error());
+    if (!object)
+      trial.report(at, fmt::format("{} = {} is refused, which it declares legal", rule.name, ir::text_of(value)), object.error());
   }
 }
 
@@ -38,7 +39,7 @@ void illegal(Trial& trial, const PluginCase& at, const tenon_field_rule& rule) {
     if (!made) continue;
     ir::NodeView view = made->view();
     if (const auto defined = ops::infer_by_definition(view); !defined)
-      trial.found(at, fmt::format("{} = {} is taken, and its definition refuses it", rule.name, ir::text_of(value)), defined.error());
+      trial.report(at, fmt::format("{} = {} is taken, and its definition refuses it", rule.name, ir::text_of(value)), defined.error());
   }
 }
 

@@ -14,7 +14,7 @@ void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expe
   PluginRun run(*object, at);
   if (!trial.set_shapes(run, at)) return;
   const auto done = run.run(options);
-  if (done && done->refused) trial.found(at, call + " fails, and enqueue reports success");
+  if (done && done->refused) trial.report(at, call + " fails, and enqueue reports success");
   if (const auto next = trial.run_once(run, at))
     trial.expect_same(at, "the run after one in which " + call + " failed", expected, next->tensors);
 }
@@ -54,7 +54,7 @@ void without_a_saver(Trial& trial, const PluginCase& at) {
                           .host_data = &was_called};
   const int32_t status = trial.op().table.save(object->self(), &saver);
   plugin::take_failure();
-  if (was_called && status == TENON_OK) trial.found(at, "put fails, and save reports success");
+  if (was_called && status == TENON_OK) trial.report(at, "put fails, and save reports success");
 }
 
 void without_graphs(Trial& trial, const PluginCase& at) {
@@ -78,7 +78,7 @@ void without_graphs(Trial& trial, const PluginCase& at) {
   };
   const int32_t status = trial.op().table.add_graphs(object->self(), &graphs);
   plugin::take_failure();
-  if (was_called && status == TENON_OK) trial.found(at, "add fails, and add_graphs reports success");
+  if (was_called && status == TENON_OK) trial.report(at, "add fails, and add_graphs reports success");
 }
 
 }  // namespace

@@ -24,12 +24,12 @@ bool agree(const ir::Type& a, const ir::Type& b) {
 void against_definition(Trial& trial, const PluginCase& at) {
   ir::NodeView view = at.view();
   if (const auto done = ops::infer_by_definition(view); !done) {
-    if (at.is_as_given) trial.found(at, "its definition does not take what `infer` takes", done.error());
+    if (at.is_as_given) trial.report(at, "its definition does not take what `infer` takes", done.error());
     return;
   }
   for (size_t k = 0; k < at.results.size(); ++k)
     if (!agree(at.results[k], view.outputs[k]))
-      trial.found(at, fmt::format("result {} is {} by `infer` and {} by the definition", k, at.results[k].text(), view.outputs[k].text()));
+      trial.report(at, fmt::format("result {} is {} by `infer` and {} by the definition", k, at.results[k].text(), view.outputs[k].text()));
 }
 
 int64_t number_after_n(std::string_view symbol) {
@@ -55,8 +55,8 @@ void by_symbols(Trial& trial, const PluginCase& at) {
   for (size_t k = 0; k < at.results.size(); ++k) {
     const auto type = with_numbers(symbolic->results[k], at.made.graph->symbols());
     if (!type || type->is_static() != at.results[k].is_static() || agree(*type, at.results[k])) continue;
-    trial.found(at, fmt::format("result {} is {} by numbers and {} by symbols, which is {} here", k, at.results[k].text(),
-                                symbolic->results[k].text(), type->text()));
+    trial.report(at, fmt::format("result {} is {} by numbers and {} by symbols, which is {} here", k, at.results[k].text(),
+                                 symbolic->results[k].text(), type->text()));
   }
 }
 

@@ -26,7 +26,7 @@ void check_canaries(Trial& trial) {
       options.pieces = pieces;
       const auto done = trial.run(*object, at, options);
       if (!done) break;
-      for (const std::string& fault : done->faults) trial.found(at, fault);
+      for (const std::string& fault : done->faults) trial.report(at, fault);
       if (!done->faults.empty()) break;
     }
 }
@@ -41,7 +41,7 @@ void check_written(Trial& trial) {
     const auto a = trial.run(*object, at, first), b = trial.run(*object, at, second);
     for (size_t k = 0; a && b && k < a->tensors.size(); ++k)
       if (const size_t bytes = untouched(a->tensors[k], first.fill, b->tensors[k], second.fill); bytes > 0)
-        trial.found(at, fmt::format("{} bytes of result {} are not written", bytes, k));
+        trial.report(at, fmt::format("{} bytes of result {} are not written", bytes, k));
   }
 }
 
@@ -56,7 +56,7 @@ void check_addresses(Trial& trial) {
     if (!expected || !trial.run_once(run, at)) continue;
     if (const auto done = trial.run_once(run, at, {}, &others)) {
       trial.expect_same(at, "the second run, on memory elsewhere", expected->tensors, done->tensors);
-      for (const std::string& fault : done->faults) trial.found(at, "the second run, on memory elsewhere: " + fault);
+      for (const std::string& fault : done->faults) trial.report(at, "the second run, on memory elsewhere: " + fault);
     }
   }
 }

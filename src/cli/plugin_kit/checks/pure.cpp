@@ -69,7 +69,7 @@ Answers ask(Trial& trial, const plugin::Object& object, const PluginCase& at, bo
 
 void check_pure(Trial& trial) {
   const auto apart = [&](const PluginCase& at, bool equal, std::string_view function) {
-    if (!equal) trial.found(at, fmt::format("`{}` returns something else when called again", function));
+    if (!equal) trial.report(at, fmt::format("`{}` returns something else when called again", function));
   };
   const PluginCase* before = nullptr;
   for (const PluginCase& at : trial.cases()) {
@@ -81,7 +81,7 @@ void check_pure(Trial& trial) {
     const Answers again = ask(trial, *object, at, false);
     apart(at, first.types == again.types && first.types == hidden.types, "infer");
     apart(at, first.supports == again.supports, "supports");
-    if (first.supports != hidden.supports) trial.found(at, "`supports` reads types and layouts after the position that it is called for");
+    if (first.supports != hidden.supports) trial.report(at, "`supports` reads types and layouts after the position that it is called for");
     apart(at, first.workspace == again.workspace && first.workspace == hidden.workspace, "workspace");
     apart(at, first.saved == again.saved && first.saved == hidden.saved, "save");
     apart(at, first.tactics == again.tactics, "tactics");

@@ -24,7 +24,8 @@ void judge(Trial& trial, const PluginCase& at, const std::string& who, const std
   for (size_t k = 0; k < std::min(results.size(), reference.size()); ++k) {
     if (results[k].empty_handle()) continue;
     const Distance d = distance(results[k], reference[k]);
-    if (d.beyond > 0 || d.of_bound > 1) trial.found(at, fmt::format("{}: result {} is not what the definition gives: {}", who, k, d.found));
+    if (d.beyond > 0 || d.of_bound > 1)
+      trial.report(at, fmt::format("{}: result {} is not what the definition gives: {}", who, k, d.found));
   }
 }
 
@@ -34,7 +35,7 @@ constexpr size_t kMostFormats = 8;
 std::vector<plugin::Layouts> layouts_of(Trial& trial, const PluginCase& at, const plugin::Object& object) {
   auto found = plugin::formats_of(object, port_types_of(at), at.made.operands.size(), kMostFormats);
   if (found) return *std::move(found);
-  trial.found(at, "it takes no layouts", found.error());
+  trial.report(at, "it takes no layouts", found.error());
   return {};
 }
 
@@ -51,18 +52,18 @@ void try_way(Trial& trial, const PluginCase& at, const plugin::Object& object, c
   const auto ready = run.set_shapes();
   const auto done = ready ? run.run(options) : Result<RunResults>(std::unexpected(ready.error()));
   if (!done) {
-    if (at.is_as_given) trial.found(at, name + ": it does not run", done.error());
+    if (at.is_as_given) trial.report(at, name + ": it does not run", done.error());
     return;  // one way may refuse what was made up, and another not
   }
   judge(trial, at, name, done->tensors, wanted);
-  for (const std::string& fault : done->faults) trial.found(at, name + ": " + fault);
+  for (const std::string& fault : done->faults) trial.report(at, name + ": " + fault);
 }
 
 void each_tactic(Trial& trial, const PluginCase& at) {
   const auto object = trial.object(at);
   if (!object) return;
   const auto tactics = object->tactics();
-  if (!tactics) return trial.found(at, "its tactics cannot be", tactics.error());
+  if (!tactics) return trial.report(at, "its tactics cannot be", tactics.error());
   const auto wanted = wanted_of(trial, at);
   if (!wanted) return;
   const auto all = layouts_of(trial, at, *object);

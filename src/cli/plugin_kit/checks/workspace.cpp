@@ -9,7 +9,7 @@ namespace {
 
 void larger_and_smaller(Trial& trial, const PluginCase& large, const PluginCase& small, uint64_t large_bytes, uint64_t small_bytes) {
   if (large_bytes >= small_bytes) return;
-  trial.found(large, fmt::format("its workspace is {} bytes, and that of the smaller {} is {}", large_bytes, small.text, small_bytes));
+  trial.report(large, fmt::format("its workspace is {} bytes, and that of the smaller {} is {}", large_bytes, small.text, small_bytes));
 }
 
 /// Same fields and ranks, and no size is larger.
@@ -60,7 +60,7 @@ void check_workspace(Trial& trial) {
     trial.expect_same(at, "with other bytes in the workspace before", first->tensors, second->tensors);
     trial.expect_same(at, "with zeros in the workspace before", first->tensors, third->tensors);
     for (const std::string& fault : first->faults)
-      if (fault.starts_with("workspace")) trial.found(at, fault);
+      if (fault.starts_with("workspace")) trial.report(at, fault);
     for (const PluginCase& small : trial.cases())
       if (&small != &at && is_smaller(small, at)) with_the_larger(trial, at, small);
   }

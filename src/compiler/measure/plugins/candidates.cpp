@@ -28,8 +28,8 @@ Result<Compiled> build_alone(const ir::Graph& alone, const backend::Backends& ba
   return build_partitioned(std::move(one), options, clock);
 }
 
-Candidate plugin_candidate(const Graph& alone, const backends::Plugin& plugin, backends::PluginWay way, const backend::Backends& backends,
-                           const CompileOptions& options) {
+Candidate plugin_candidate(const Graph& alone, const backends::Plugin& plugin, backends::PluginVariant way,
+                           const backend::Backends& backends, const CompileOptions& options) {
   const ir::NodeId node = *alone->nodes().begin();
   const std::shared_ptr<const backends::Plugin> with = plugin.with({{backends::key_of(*alone, node), {way, {}}}});
   backend::Backends all = without_plugins(backends);
@@ -56,12 +56,12 @@ Result<Candidates> candidates_of(const ir::Graph& graph, ir::NodeId node, Graph 
   const ir::NodeView view = graph.view(node);
   const plugin::Op& op = *plugin.op_for(view);
   Candidates out;
-  const auto ways = TRY(plugin.ways(view, op, kMaxFormats));
+  const auto ways = TRY(plugin.variants(view, op, kMaxFormats));
   if (ways.size() > kMaxWays) out.left_out = fmt::format("{} of {} ways were tried", kMaxWays, ways.size());
   for (size_t k = 0; k < std::min(ways.size(), kMaxWays); ++k)
     out.all.push_back(plugin_candidate(alone, plugin, ways[k], backends, options));
   const bool is_own = ops::plugin_of(*view.op) != nullptr, has_definition = static_cast<bool>(ops::def_of(*view.op).definition);
-  if (plugin.is_settled(op) || (!has_definition && (is_own || !TRY(has_other_backend(graph, node, backends))))) return out;
+  if (plugin.is_chosen_by_user(op) || (!has_definition && (is_own || !TRY(has_other_backend(graph, node, backends))))) return out;
   const backend::Backends others = without_plugins(backends);
   Candidate own{"Tenon's own code", {}, [alone, others, &options] { return build_alone(*alone, others, options); }};
   out.all.insert(is_own ? out.all.end() : out.all.begin(), std::move(own));

@@ -14,8 +14,8 @@ namespace tenon::compiler {
 /// One implementation of a node: a tactic and formats of a plugin, or what Tenon runs without the plugin.
 struct Candidate {
   std::string name;
-  std::optional<backends::PluginWay> way;   ///< nullopt: Tenon's own code, or another backend
-  std::function<Result<Compiled>()> build;  ///< compiles an engine of the node alone
+  std::optional<backends::PluginVariant> variant;  ///< nullopt: Tenon's own code, or another backend
+  std::function<Result<Compiled>()> build;         ///< compiles an engine of the node alone
 };
 
 /// All implementations of one node.

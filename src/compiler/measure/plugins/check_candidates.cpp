@@ -58,7 +58,7 @@ class CandidateChecker {
       inputs_ = built->built.programs[0].inputs;
       dtypes_.clear();
       for (const runtime::PortInfo& port : built->built.programs[0].outputs) dtypes_.push_back(port.dtype);
-      if (!candidates_[k].way) reference_steps_ = steps_of(*built->graph);
+      if (!candidates_[k].variant) reference_steps_ = steps_of(*built->graph);
     }
     return {};
   }
@@ -89,7 +89,7 @@ class CandidateChecker {
 
   /// The candidate whose results are the expected ones where the reference evaluator is not used.
   size_t expected_candidate() const {
-    const auto own = std::ranges::find_if(candidates_, [](const Candidate& c) { return !c.way; });
+    const auto own = std::ranges::find_if(candidates_, [](const Candidate& c) { return !c.variant; });
     return own == candidates_.end() ? 0 : static_cast<size_t>(own - candidates_.begin());
   }
 

@@ -137,8 +137,8 @@ class WayChooser {
   void apply(const std::string& key, const NodeClass& node_class, const Candidate& chosen, const plugin::MeasuredNode& found) {
     const bool is_own = ops::plugin_of(*node_class.graph->node(node_class.nodes[0].second).op) != nullptr;
     const std::string why = fmt::format("measured: {}", found.text());
-    if (chosen.way || is_own) choices_[key] = {chosen.way, why};
-    if (!chosen.way || is_own) return;
+    if (chosen.variant || is_own) choices_[key] = {chosen.variant, why};
+    if (!chosen.variant || is_own) return;
     // For an op of Tenon other backends come before the plugin backend, so the nodes are placed on it explicitly.
     const auto placement = std::make_shared<const ir::Placement>(ir::Placement{std::string(plugin_.name()), "measured", why});
     for (const auto& [graph, node] : node_class.nodes) {

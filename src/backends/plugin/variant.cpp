@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/plugin/way.h"
+#include "backends/plugin/variant.h"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@ namespace tenon::backends {
 
 namespace {
 
-constexpr int64_t kMostListed = 16;  ///< elements of a constant that say what is computed: axes, pads, a shape
+constexpr int64_t kMostListed = 16;  ///< most elements of an integer constant that keys contain: axes, pads, a shape
 
 }  // namespace
 
-std::string PluginWay::text(size_t operands) const {
+std::string PluginVariant::text(size_t operands) const {
   const std::string name = tactic_name.empty() ? "" : fmt::format(" ({})", tactic_name);
   return fmt::format("tactic {}{}, {}", tactic, name, plugin::text_of_layouts(layouts, operands));
 }

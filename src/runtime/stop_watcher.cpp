@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/watch.h"
+#include "runtime/stop_watcher.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -8,8 +8,8 @@
 
 namespace tenon::runtime {
 
-Watch::Watch(const RunOptions& options, std::function<void()> end) {
-  if (!is_watched(options)) return;
+StopWatcher::StopWatcher(const RunOptions& options, std::function<void()> end) {
+  if (!may_be_stopped(options)) return;
   thread_ = std::jthread([&options, end = std::move(end)](const std::stop_token& over) {
     std::mutex lock;
     std::unique_lock held(lock);

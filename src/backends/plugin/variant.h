@@ -9,8 +9,8 @@
 
 namespace tenon::backends {
 
-/// One of the ways in which a plugin runs a node.
-struct PluginWay {
+/// One variant in which a plugin can run a node: a tactic and the layouts of operands and results.
+struct PluginVariant {
   int32_t tactic = 0;  ///< 0: the plugin's own choice
   std::string tactic_name;
   plugin::Layouts layouts;
@@ -19,15 +19,16 @@ struct PluginWay {
   std::string text(size_t operands) const;
 };
 
-/// What is settled of nodes that are alike.
+/// The decision of a build with --measure for all nodes with one key_of().
 struct PluginChoice {
-  std::optional<PluginWay> way;  ///< none: others run them
-  std::string why;               ///< for people
+  std::optional<PluginVariant> variant;  ///< none: other backends run the nodes
+  std::string why;                       ///< text with the reason
 };
-/// By key_of.
+/// Choices by key_of().
 using PluginChoices = std::unordered_map<std::string, PluginChoice>;
 
-/// Equal for nodes that run alike: op, attributes, types, which operands are constants, and what small ones of integers hold.
+/// A text that is equal for nodes which run equally fast: op, attributes, types, which operands are constants, and the elements of small
+/// integer constants.
 std::string key_of(const ir::Graph& graph, ir::NodeId node);
 
 }  // namespace tenon::backends
