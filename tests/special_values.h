@@ -16,7 +16,7 @@ enum class Denormals : uint8_t { drawn, left_out };
 inline ops::Sample widened_for_pairs(const ops::OpDef& def, const ops::Sample& sample) {
   ops::Sample wide = sample;
   for (ops::SampleOperand& o : wide.operands)
-    if (o.present && !o.value && is_real_arithmetic(o.dtype) && o.shape == Sizes{2, 3}) o.shape = {13, 13};
+    if (o.present && !o.value && is_arithmetic_float(o.dtype) && o.shape == Sizes{2, 3}) o.shape = {13, 13};
   return ops::build_sample(def, wide, 1) ? wide : sample;
 }
 
@@ -27,7 +27,7 @@ inline void fill_with_special_values(std::vector<Tensor>& operands, Denormals de
   if (denormals == Denormals::drawn) values.insert(values.end(), {1e-40, -1e-40});
   int64_t stride = 1, start = 0;
   for (Tensor& t : operands) {
-    if (t.empty_handle() || t.holds_tensors() || !is_real_arithmetic(t.dtype())) continue;
+    if (t.empty_handle() || t.holds_tensors() || !is_arithmetic_float(t.dtype())) continue;
     Tensor special = *Tensor::make(t.dtype(), t.shape());
     for (int64_t i = 0; i < t.count(); ++i) {
       const int64_t at = start + i / stride;

@@ -89,16 +89,16 @@ bool is_signed(DType dtype) {
 
 bool is_lossless_cast(DType from, DType to) {
   if (from == to) return true;
-  if (from == DType::boolean) return is_integer(to) || is_real_arithmetic(to);
+  if (from == DType::boolean) return is_integer(to) || is_arithmetic_float(to);
   if (is_integer(from) && is_integer(to)) {
     if (is_signed(from) && !is_signed(to)) return false;
     return bits_of(to) > bits_of(from);
   }
-  if (is_integer(from) && is_real_arithmetic(to)) {
+  if (is_integer(from) && is_arithmetic_float(to)) {
     const int exact = to == DType::f64 ? 53 : to == DType::f32 ? 24 : to == DType::f16 ? 11 : 8;
     return bits_of(from) <= exact;
   }
-  if (!is_real_arithmetic(from) || !is_real_arithmetic(to)) return false;
+  if (!is_arithmetic_float(from) || !is_arithmetic_float(to)) return false;
   return to == DType::f64 || (to == DType::f32 && bits_of(from) == 16);
 }
 

@@ -26,8 +26,8 @@ bool is_float(DType dtype);    ///< f16, bf16, f32, f64 and all 8- and 4-bit flo
 bool is_integer(DType dtype);  ///< signed and unsigned, without bool
 bool is_signed(DType dtype);   ///< signed integers and floats
 inline bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
-/// f16, bf16, f32, f64: the types on which arithmetic is defined.
-inline bool is_real_arithmetic(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::f16 || d == DType::bf16; }
+/// Whether it is a float type with arithmetic: f16, bf16, f32 or f64. Other floats (of 8 and 4 bits) are only stored and cast.
+inline bool is_arithmetic_float(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::f16 || d == DType::bf16; }
 
 /// Whether `to` has every value of `from`. For bool, integers, f16, bf16, f32 and f64; of other types only where both are the same.
 bool is_lossless_cast(DType from, DType to);

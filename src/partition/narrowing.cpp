@@ -9,7 +9,7 @@ namespace {
 
 bool is_of_one_kind(DType a, DType b) {
   if (is_integer(a) && is_integer(b)) return is_signed(a) == is_signed(b);
-  return is_real_arithmetic(a) && is_real_arithmetic(b);
+  return is_arithmetic_float(a) && is_arithmetic_float(b);
 }
 
 Result<void> check(const Narrowing& n) {

@@ -71,8 +71,8 @@ bool GraphQuery::is_tensor(ValueId value, const Tensor& expected) const {
   const Tensor* found = small_tensor(*graph_, value);
   if (!found || found->shape() != expected.shape()) return false;
   const DType mine = found->dtype(), other = expected.dtype();
-  if (mine != other && !(is_real_arithmetic(mine) && is_real_arithmetic(other))) return false;
-  if (!is_real_arithmetic(mine)) return ir::same(*ir::constant_of(*found), *ir::constant_of(expected));
+  if (mine != other && !(is_arithmetic_float(mine) && is_arithmetic_float(other))) return false;
+  if (!is_arithmetic_float(mine)) return ir::same(*ir::constant_of(*found), *ir::constant_of(expected));
   for (int64_t i = 0; i < found->count(); ++i) {
     const double a = found->number(i), b = expected.number(i);
     const bool near = a == b || (std::isnan(a) && std::isnan(b)) || (b != 0 && std::abs(a - b) <= tolerance_of(mine) * std::abs(b));

@@ -149,7 +149,7 @@ int64_t integer_binary(ExprOp op, DType dtype, int64_t a, int64_t b) {
 
 Scalar cast_scalar(DType from, DType to, Scalar a, bool round) {
   if (!is_float(to)) return of_integer(is_float(from) ? saturate_number(to, a.number) : wrap_integer(to, a.integer));
-  const bool rounds = round || !is_real_arithmetic(to);
+  const bool rounds = round || !is_arithmetic_float(to);
   if (is_float(from)) return of_number(rounds ? round_to(to, a.number) : a.number);
   return of_number(rounds ? round_integer_to(to, from, a.integer) : number_of_integer(from, a.integer));
 }

@@ -35,7 +35,7 @@ std::vector<ValueId> float_values(const ir::Graph& graph) {
     for (const ValueId v : graph.node(n).outputs) {
       if (!v || graph.is_output(v)) continue;
       const ir::Type& type = graph.value(v).type;
-      if (type.kind == ir::Type::Kind::tensor && is_real_arithmetic(type.dtype)) out.push_back(v);
+      if (type.kind == ir::Type::Kind::tensor && is_arithmetic_float(type.dtype)) out.push_back(v);
     }
   return out;
 }

@@ -18,7 +18,7 @@ Expr number_of(const NestAccess& access, const ir::Graph& graph, const Plan& pla
   if (value.data && value.data->size() == 1 && access.dtype == DType::i64) return Expr::dim((*value.data)[0]);
   const Tensor* tensor = value.is_constant() ? graph.tensor_of(array.value) : nullptr;
   if (!tensor || tensor->count() != 1) return {};
-  if (is_real_arithmetic(access.dtype)) return Expr::constant(access.dtype, tensor->number(0));
+  if (is_arithmetic_float(access.dtype)) return Expr::constant(access.dtype, tensor->number(0));
   return is_integer(access.dtype) || access.dtype == DType::boolean ? Expr::integer(access.dtype, tensor->integer(0)) : Expr();
 }
 

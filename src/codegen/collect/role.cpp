@@ -59,7 +59,7 @@ bool takes_f8(const ops::OpDef& def, const ir::NodeView& view) {
 bool has_kernel_types(const ops::OpDef& def, const ir::NodeView& view) {
   auto fits = [&](const ir::Type& t) {
     return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
-           (!is_float(t.dtype) || is_real_arithmetic(t.dtype) || (t.dtype == DType::f8e4m3fn && takes_f8(def, view)));
+           (!is_float(t.dtype) || is_arithmetic_float(t.dtype) || (t.dtype == DType::f8e4m3fn && takes_f8(def, view)));
   };
   return std::ranges::all_of(view.inputs, [&](const ir::Operand& o) { return !o.present || fits(o.type); }) &&
          std::ranges::all_of(view.outputs, [&](const ir::Type& t) { return t.dtype == DType::none || fits(t); });

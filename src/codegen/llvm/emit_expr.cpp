@@ -262,14 +262,14 @@ V emit_cast(V value, DType from, DType to) {
   if (half(from)) return emit_cast(widen_half(from, value), DType::f32, to);
   if (from == DType::f8e4m3fn) return emit_cast(widen_f8(value), DType::f32, to);
   if (to == DType::f8e4m3fn) return round_f8(emit_cast(value, from, from == DType::f64 ? DType::f64 : DType::f32));
-  if (is_real_arithmetic(from)) {
+  if (is_arithmetic_float(from)) {
     if (to == DType::boolean) return value.with(b.CreateFCmpUNE(value.v, value.splat(0).v));
     if (half(to)) return round_half(to, value);
     if (to == DType::f32) return to_f32(value);
     return to == DType::f64 ? to_f64(value) : float_to_integer(value, to);
   }
   if (to == DType::boolean) return !equal(value, value.splat_integer(0));
-  if (is_real_arithmetic(to)) return integer_to_float(value, from, to);
+  if (is_arithmetic_float(to)) return integer_to_float(value, from, to);
   llvm::Type* type = like(value, b.getIntNTy(bits_of(to)));
   return value.with(is_signed(from) && from != DType::boolean ? b.CreateSExtOrTrunc(value.v, type) : b.CreateZExtOrTrunc(value.v, type));
 }
@@ -288,12 +288,12 @@ V emit_operator(const Target& target, ExprOp op, DType operand, DType result, ll
   if (op == ExprOp::cast && rounds_to_bf16(target, operand, result, args[0])) return instructions_of(target).round_to_bf16(args[0]);
   if (op == ExprOp::cast) return emit_cast(args[0], operand, result);
   if (op == ExprOp::select) return select(args[0], args[1], args[2]);
-  if (!is_real_arithmetic(operand)) return integer_operator(op, operand, args);
+  if (!is_arithmetic_float(operand)) return integer_operator(op, operand, args);
   if (!half(operand)) return float_operator(target, op, args);
   llvm::SmallVector<V, 3> wide;
   for (V a : args) wide.push_back(widen_half(operand, a));
   const V value = float_operator(target, op, wide);
-  return value.v && is_real_arithmetic(result) ? round_half(result, value) : value;
+  return value.v && is_arithmetic_float(result) ? round_half(result, value) : value;
 }
 
 V emit_combine(const Target& target, ops::Combine how, DType dtype, V a, V b) {

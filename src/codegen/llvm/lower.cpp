@@ -88,7 +88,7 @@ Result<V> KernelLowering::value(const TileInstr& in) {
     case TileOp::fma: {
       const DType d = in.type.element;
       const V x = reg(in.args[0]), y = reg(in.args[1]), z = reg(in.args[2]);
-      if (!is_real_arithmetic(d)) return x * y + z;
+      if (!is_arithmetic_float(d)) return x * y + z;
       if (d == DType::f32 || d == DType::f64) return fma(x, y, z);
       return round_half(d, fma(widen_half(d, x), widen_half(d, y), widen_half(d, z)));
     }
@@ -128,7 +128,7 @@ V KernelLowering::iota(TileType t) {
   Type* element = element_type(b_.getContext(), t.element);
   for (int i = 0; i < t.lanes; ++i) {
     if (element->isFloatingPointTy()) lanes.push_back(llvm::ConstantFP::get(element, i));
-    else if (is_real_arithmetic(t.element)) lanes.push_back(llvm::ConstantInt::get(element, encode_float(t.element, i, false)));
+    else if (is_arithmetic_float(t.element)) lanes.push_back(llvm::ConstantInt::get(element, encode_float(t.element, i, false)));
     else lanes.push_back(llvm::ConstantInt::get(element, t.element == DType::boolean ? i != 0 : i));
   }
   return wrap(t.lanes == 1 ? static_cast<Value*>(lanes[0]) : llvm::ConstantVector::get(lanes));

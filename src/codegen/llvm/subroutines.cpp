@@ -39,7 +39,7 @@ void collect(const TileBlock& instructions, std::set<Subroutine>& out) {
 
 std::optional<Subroutine> subroutine_of(const TileInstr& in) {
   const bool function = (in.expr_op >= ExprOp::exp && in.expr_op <= ExprOp::erf) || in.expr_op == ExprOp::pow;
-  if (in.op != TileOp::expr || !function || !is_real_arithmetic(in.type.element)) return std::nullopt;
+  if (in.op != TileOp::expr || !function || !is_arithmetic_float(in.type.element)) return std::nullopt;
   return Subroutine{in.expr_op, in.type.element, in.type.lanes};
 }
 

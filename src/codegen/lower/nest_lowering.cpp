@@ -354,7 +354,7 @@ Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const Stat
   const Expr& v = o.value;
   // A chain of multiply-adds on one sum has their latency; enough other sums hide it.
   const bool multiplies = v.op() == ExprOp::mul || (nest_.outputs.size() >= kPartialSums && adds_products(v));
-  if (o.combine == Combine::sum && multiplies && is_real_arithmetic(v.dtype()) && !masked) return add_products(v, before, context);
+  if (o.combine == Combine::sum && multiplies && is_arithmetic_float(v.dtype()) && !masked) return add_products(v, before, context);
   Reg value = build().splat(TRY(emit_.evaluate(v, context)), lanes);
   if (masked) {
     const Reg identity = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);

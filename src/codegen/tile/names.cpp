@@ -37,13 +37,13 @@ int operands_of(ExprOp op) {
 }
 
 bool is_tile_element(DType dtype) {
-  return is_real_arithmetic(dtype) || dtype == DType::f8e4m3fn || dtype == DType::boolean || (is_integer(dtype) && bits_of(dtype) >= 8);
+  return is_arithmetic_float(dtype) || dtype == DType::f8e4m3fn || dtype == DType::boolean || (is_integer(dtype) && bits_of(dtype) >= 8);
 }
 
 bool is_defined(ExprOp op, DType d) {
   if (!is_tile_element(d) || operands_of(op) == 0) return false;
   if (d == DType::f8e4m3fn) return op == ExprOp::cast;
-  const bool real = is_real_arithmetic(d), boolean = d == DType::boolean;
+  const bool real = is_arithmetic_float(d), boolean = d == DType::boolean;
   if (op >= ExprOp::sqrt && op <= ExprOp::is_inf) return real;
   switch (op) {
     case ExprOp::logical_not:

@@ -8,7 +8,7 @@ namespace {
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {kQuery, kKey, kValue, kPastKey, kPastValue})
-    if (view.has(k)) TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
+    if (view.has(k)) TRY(require_dtype(view, k, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, kQuery, kKey));
   TRY(require_dtype(view, kMask, [](DType d) { return d == DType::boolean || is_number(d); }, "bool or a number type"));
   TRY(require_dtype(view, kNonpad, is_index, "i64"));

@@ -20,7 +20,7 @@ Result<void> require_operands(const NodeView& view, const DimList& state) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   for (size_t k : {0, 1}) TRY(require_rank(view, k, 3));
   const std::string activation = view.attributes->text("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish") {

@@ -25,7 +25,7 @@ std::optional<DimList> score_shape(const NodeView& view) {
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {0, 1, 2}) {
-    TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
+    TRY(require_dtype(view, k, is_arithmetic_float, "a float type"));
     TRY(require_rank(view, k, 4));
   }
   TRY(require_formal_inputs(view, 1));

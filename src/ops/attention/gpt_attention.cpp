@@ -67,7 +67,7 @@ Result<void> check_rotation(const NodeView& view, const Heads& heads) {
 }
 
 Result<void> check_types(const NodeView& view) {
-  TRY(require_dtype(view, kQkv, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kQkv, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, kQkv, 3));
   TRY(require_rank(view, kPast, 5));
   for (size_t k : {kBias, kLogn, kLengths, kPastLengths}) TRY(require_rank(view, k, 1));
@@ -75,7 +75,7 @@ Result<void> check_types(const NodeView& view) {
   TRY(require_rank(view, kWindow, 0, 1));
   TRY(require_single_element(view, kWindow));
   for (size_t k : {kLengths, kPastLengths, kPages, kWindow}) TRY(require_dtype(view, k, is_index, "i32 or i64"));
-  TRY(require_dtype(view, kLogn, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kLogn, is_arithmetic_float, "a float type"));
   for (size_t k : {kPast, kBias})
     if (view.has(k)) TRY(require_same_dtype(view, kQkv, k));
   if (is_packed(view) && ranks_known(view, {kQkv})) TRY(require_equal(view, view.type(kQkv).dim(0), 1, "first size of a packed qkv and 1"));

@@ -13,7 +13,7 @@ namespace {
 enum Input : size_t { kQuery, kKey, kValue, kPast, kDecay, kBeta };
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, kQuery, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kQuery, is_arithmetic_float, "a float type"));
   for (size_t k : {kQuery, kKey, kValue}) TRY(require_rank(view, k, 3));
   const int64_t query_heads = view.attributes->integer("q_num_heads", 0), heads = view.attributes->integer("kv_num_heads", 0);
   if (heads < 1 || query_heads < 1 || query_heads % heads != 0) {

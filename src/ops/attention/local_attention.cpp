@@ -12,7 +12,7 @@ namespace {
 enum Operand : size_t { kQuery, kKeys, kValues, kMask, kPastKeys, kPastValues };
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, kQuery, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kQuery, is_arithmetic_float, "a float type"));
   TRY(require_dtype(view, kMask, [](DType d) { return d == DType::boolean; }, "bool"));
   for (size_t k : {kQuery, kKeys, kValues, kPastKeys, kPastValues}) {
     if (!view.has(k)) continue;

@@ -13,7 +13,7 @@ namespace {
 
 Result<void> check_types(const NodeView& view) {
   for (size_t k : {kRaggedQuery, kRaggedKey, kRaggedValue}) {
-    TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
+    TRY(require_dtype(view, k, is_arithmetic_float, "a float type"));
     TRY(require_rank(view, k, 3));
   }
   TRY(require_same_dtype(view, kRaggedQuery, kRaggedKey));
@@ -24,7 +24,7 @@ Result<void> check_types(const NodeView& view) {
   }
   TRY(require_dtype(view, kLongest, [](DType d) { return d == DType::i64; }, "i64"));
   TRY(require_rank(view, kLongest, 0));
-  TRY(require_dtype(view, kRaggedMask, [](DType d) { return d == DType::boolean || is_real_arithmetic(d); }, "bool or a float type"));
+  TRY(require_dtype(view, kRaggedMask, [](DType d) { return d == DType::boolean || is_arithmetic_float(d); }, "bool or a float type"));
   TRY(require_rank(view, kRaggedMask, 1));
   if (!masked_rows_of(*view.attributes))
     return refuse(view, Code::bad_attribute, "masked_rows says something else").expected("zero, nan or clean");

@@ -8,7 +8,7 @@ namespace tenon::ops::op_det {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   Type out = view.type(0);
   if (out.has_rank()) {

@@ -20,7 +20,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   return infer_by_definition(view);
 }
 

@@ -10,7 +10,7 @@ OP(gemm_fast_gelu) {
     .inputs = {{"X", "W", "bias?"}},
     .outputs = {{"Y"}},
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+      TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
       return infer_by_definition(view);
     },
     .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {

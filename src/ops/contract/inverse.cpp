@@ -8,7 +8,7 @@ namespace tenon::ops::op_inverse {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   if (view.type(0).has_rank()) TRY(require_equal(view, view.type(0).dim(-1), view.type(0).dim(-2), "rows and columns"));
   set_output(view, 0, view.type(0));

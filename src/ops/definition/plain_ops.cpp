@@ -54,7 +54,7 @@ ValueId scalar_like(ir::Builder& build, ValueId like, double value) {
 ValueId cast_to(ir::Builder& build, ValueId x, DType dtype) {
   if (!x || build.graph().value(x).type.dtype == dtype) return x;
   const auto c = constant_in(build, x);
-  if (c && is_real_arithmetic(c->dtype) && is_real_arithmetic(dtype)) return build.constant(ir::cast(c, dtype));
+  if (c && is_arithmetic_float(c->dtype) && is_arithmetic_float(dtype)) return build.constant(ir::cast(c, dtype));
   return build("Cast", {x}, {{"to", static_cast<int64_t>(dtype)}});
 }
 

@@ -9,7 +9,7 @@ Result<void> infer_same_type(NodeView& view) {
 }
 
 Result<void> infer_float_unary(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "f16, bf16, f32 or f64"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "f16, bf16, f32 or f64"));
   return infer_same_type(view);
 }
 

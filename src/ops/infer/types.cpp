@@ -5,7 +5,7 @@
 
 namespace tenon::ops {
 
-bool is_number(DType dtype) { return is_real_arithmetic(dtype) || is_integer(dtype); }
+bool is_number(DType dtype) { return is_arithmetic_float(dtype) || is_integer(dtype); }
 
 bool is_signed_number(DType dtype) { return is_number(dtype) && is_signed(dtype); }
 

@@ -89,7 +89,7 @@ Result<void> require_input_type(const NodeView& view, std::string_view name) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 1, 2));
   TRY(choice(view, "aggregate_function", 1, Aggregate::most));
   TRY(choice(view, "post_transform", 0, PostTransform::probit));

@@ -19,7 +19,7 @@ std::vector<int> all_but_channels(int rank) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 1, -1));
   if (view.type(0).has_rank()) {
     const Dim channels = view.rank(0) > 1 ? view.type(0).dim(1) : Dim(1);

@@ -12,7 +12,7 @@ namespace tenon::ops::op_group_normalization {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   if (view.type(0).has_rank()) {
     const int64_t groups = view.attributes->integer("num_groups", 1);

@@ -10,7 +10,7 @@ namespace tenon::ops::op_instance_normalization {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
   if (view.type(0).has_rank())
     for (size_t k : {1, 2}) TRY(require_vector(view, k, view.type(0).dim(1), "number of channels and length of scale or B"));

@@ -13,7 +13,7 @@ namespace {
 DType stash_dtype(const NodeView& view) { return view.attributes->integer("stash_type", 1) == 16 ? DType::bf16 : DType::f32; }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, 0, 1));
   if (view.has(2)) TRY(require_same_dtype(view, 0, 2));
   set_output(view, 0, view.type(0));

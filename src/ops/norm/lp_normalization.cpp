@@ -10,7 +10,7 @@ namespace tenon::ops::op_lp_normalization {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 1, -1));
   TRY(axis_attribute(view));
   const int64_t p = view.attributes->integer("p", 2);

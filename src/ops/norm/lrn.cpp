@@ -11,7 +11,7 @@ namespace tenon::ops::op_lrn {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   if (view.attributes->integer("size", 1) < 1) return refuse(view, Code::bad_attribute, "size must be at least 1");
   set_output(view, 0, view.type(0));

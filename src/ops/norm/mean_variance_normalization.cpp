@@ -17,7 +17,7 @@ Result<std::vector<int>> reduced_axes(const NodeView& view, int rank) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   if (view.type(0).has_rank()) TRY(reduced_axes(view, view.rank(0)));
   set_output(view, 0, view.type(0));
   return {};

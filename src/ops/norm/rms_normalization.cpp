@@ -12,8 +12,8 @@ namespace tenon::ops::op_rms_normalization {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
-  TRY(require_dtype(view, 1, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
+  TRY(require_dtype(view, 1, is_arithmetic_float, "a float type"));
   Type out = view.type(0);
   out.dtype = dtype_of(view, 1);
   if (ranks_known(view, {0, 1})) {

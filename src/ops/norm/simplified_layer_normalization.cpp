@@ -19,7 +19,7 @@ Result<Type> statistics_type(const NodeView& view) {
 }
 
 Result<void> infer(NodeView& view) {
-  for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
+  for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_arithmetic_float, "a float type"));
   Type out = view.type(0);
   out.dtype = dtype_of(view, 1);
   if (ranks_known(view, {0, 1})) { TRY(require_broadcastable(view, *view.type(1).shape, *out.shape, "sizes of scale and of X")); }

@@ -6,7 +6,7 @@
 namespace tenon::ops {
 
 Result<void> infer_skip_norm(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   for (size_t k = 1; k < view.explicit_inputs; ++k)
     if (view.has(k)) TRY(require_same_dtype(view, 0, k));
   Type sum(dtype_of(view, 0)), row(DType::f32);

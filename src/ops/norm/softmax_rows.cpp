@@ -9,7 +9,7 @@
 namespace tenon::ops {
 
 Result<void> infer_softmax(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 1, -1));
   TRY(axis_attribute(view));
   set_output(view, 0, view.type(0));

@@ -15,7 +15,7 @@ OP(cos_sin_cache) {
     .attributes = {{"to: int"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {0, 1}) TRY(require_number(view, k));
-      TRY(require_dtype(view, 2, is_real_arithmetic, "a float type"));
+      TRY(require_dtype(view, 2, is_arithmetic_float, "a float type"));
       TRY(require_rank(view, 2, 3));
       Type table(TRY(table_dtype(view, 2)));
       if (ranks_known(view, {2})) {

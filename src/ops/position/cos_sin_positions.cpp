@@ -14,7 +14,7 @@ OP(cos_sin_positions) {
     .attributes = {{"to: int"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_integer, "an integer type"));
-      TRY(require_dtype(view, 1, is_real_arithmetic, "a float type"));
+      TRY(require_dtype(view, 1, is_arithmetic_float, "a float type"));
       TRY(require_rank(view, 0, 1, 2));
       TRY(require_rank(view, 1, 3));
       Type table(TRY(table_dtype(view, 1)));

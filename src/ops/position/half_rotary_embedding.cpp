@@ -12,7 +12,7 @@ OP(half_rotary_embedding) {
     .inputs = {{"X", "cos", "sin"}},
     .outputs = {{"Y"}},
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+      TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
       for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
       if (ranks_known(view, {0}) && view.rank(0) < 1) return refuse(view, Code::rank_mismatch, "X has no axis to rotate");
       return infer_by_definition(view);

@@ -31,7 +31,7 @@ Result<RotarySizes> sizes_of(const NodeView& view) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 3, 4));
   for (size_t k : {1, 2}) TRY(require_rank(view, k, view.has(3) ? 2 : 3));
   if (view.has(3)) TRY(require_rank(view, 3, 2));

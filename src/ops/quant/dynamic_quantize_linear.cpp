@@ -11,7 +11,7 @@ OP(dynamic_quantize_linear) {
     .inputs = {{"x"}},
     .outputs = {{"y", "y_scale", "y_zero_point"}},
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_dtype(view, 0, is_real_arithmetic, "f32"));
+      TRY(require_dtype(view, 0, is_arithmetic_float, "f32"));
       TRY(infer_same_type(view));
       view.outputs[0].dtype = DType::u8;
       set_output(view, 1, Type(DType::f32, {}));

@@ -73,7 +73,7 @@ Result<void> infer(NodeView& view) {
       view, kData, [](DType d) { return d == DType::u8 || d == DType::u4 || d == DType::i4 || d == DType::u2 || d == DType::i2; },
       "u8, or integers of 4 or 2 bits"));
   TRY(require_dtype(view, kIndices, is_index, "i32 or i64"));
-  TRY(require_dtype(view, kScales, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kScales, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, kData, 2, -1));
   set_output(view, 0, Type(dtype_of(view, kScales)));
   if (!sizes_known(view)) return {};

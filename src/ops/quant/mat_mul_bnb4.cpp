@@ -81,7 +81,7 @@ Result<void> infer(NodeView& view) {
   if (columns < 1 || columns > kMost || inner < 1 || inner > kMost)
     return refuse(view, Code::bad_attribute, "N and K are sizes").found(std::to_string(columns) + " and " + std::to_string(inner));
   const int64_t count = columns * inner;
-  TRY(require_dtype(view, kA, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kA, is_arithmetic_float, "a float type"));
   TRY(require_dtype(view, kB, [](DType d) { return d == DType::u8; }, "u8"));
   TRY(require_same_dtype(view, kA, kAbsmax));
   TRY(require_rank(view, kA, 1, -1));

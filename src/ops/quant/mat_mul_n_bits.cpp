@@ -60,7 +60,7 @@ Result<void> infer(NodeView& view) {
     return refuse(view, Code::bad_attribute, "block_size must be a power of two, 16 at least").found(std::to_string(p.block));
   if (p.columns < 1 || p.columns > kMost || p.inner < 1 || p.inner > kMost)
     return refuse(view, Code::bad_attribute, "N and K are sizes").found(std::to_string(p.columns) + " and " + std::to_string(p.inner));
-  TRY(require_dtype(view, kA, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kA, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, kA, kScales));
   TRY(require_dtype(view, kB, [](DType d) { return d == DType::u8; }, "u8"));
   TRY(require_rank(view, kA, 1, -1));

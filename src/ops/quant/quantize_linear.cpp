@@ -13,7 +13,7 @@ namespace {
 DType division_dtype(const NodeView& view) {
   const auto wanted = dtype_from_onnx(view.attributes->integer("precision", 0));
   const DType dtype = wanted && *wanted != DType::none ? *wanted : dtype_of(view, 1);
-  return is_real_arithmetic(dtype) ? dtype : DType::f32;
+  return is_arithmetic_float(dtype) ? dtype : DType::f32;
 }
 
 Result<LoopForm> form_of_quantize(const NodeView& view) {

@@ -29,7 +29,7 @@ Result<void> require_sizes(const Call& call, size_t input, const Sizes& shape) {
 }  // namespace
 
 Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   for (size_t k : {0, 1, 2}) TRY(require_rank(view, k, 3));
   const std::string direction = view.attributes->text("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {

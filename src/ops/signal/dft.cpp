@@ -17,7 +17,7 @@ namespace {
 bool flag(const NodeView& view, std::string_view name) { return view.attributes->integer(name, 0) != 0; }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   Type out(dtype_of(view, 0));
   const auto given = view.has(2) ? known_ints(view, 2) : Ints{-2};

@@ -14,7 +14,7 @@ Result<void> infer_window(NodeView& view) {
   TRY(require_dtype(view, 0, is_index, "i32 or i64"));
   TRY(require_single_element(view, 0));
   const auto dtype = dtype_from_onnx(view.attributes->integer("output_datatype", 1));
-  if (!dtype || !(is_real_arithmetic(*dtype) || is_integer(*dtype)))
+  if (!dtype || !(is_arithmetic_float(*dtype) || is_integer(*dtype)))
     return refuse(view, Code::bad_attribute, "output_datatype is no number type");
   Type out(*dtype);
   const auto size = known_elements(view, 0);

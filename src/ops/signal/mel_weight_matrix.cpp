@@ -10,10 +10,10 @@ namespace {
 
 Result<void> infer(NodeView& view) {
   const auto dtype = dtype_from_onnx(view.attributes->integer("output_datatype", 1));
-  if (!dtype || !(is_real_arithmetic(*dtype) || is_integer(*dtype)))
+  if (!dtype || !(is_arithmetic_float(*dtype) || is_integer(*dtype)))
     return refuse(view, Code::bad_attribute, "output_datatype is no number type");
   for (size_t k : {0, 1, 2}) TRY(require_dtype(view, k, is_index, "i32 or i64"));
-  for (size_t k : {3, 4}) TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
+  for (size_t k : {3, 4}) TRY(require_dtype(view, k, is_arithmetic_float, "a float type"));
   for (size_t k = 0; k < 5; ++k) TRY(require_single_element(view, k));
   auto size = [&](size_t input) {
     const auto given = known_elements(view, input);

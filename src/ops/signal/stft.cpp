@@ -12,7 +12,7 @@ namespace tenon::ops::op_stft {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, 3));
   for (size_t k : {1, 3}) {
     TRY(require_dtype(view, k, is_index, "i32 or i64"));

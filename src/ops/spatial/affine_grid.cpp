@@ -10,7 +10,7 @@ namespace tenon::ops::op_affine_grid {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 3));
   Type out(dtype_of(view, 0));
   const auto size = known_elements(view, 1);

@@ -11,7 +11,7 @@ namespace {
 bool counts_padding(const NodeView& view) { return view.attributes->integer("count_include_pad", 0) != 0; }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   return infer_pool(view);
 }
 

@@ -9,7 +9,7 @@ namespace tenon::ops::op_conv {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, 0, 1));
   if (view.has(2)) TRY(require_same_dtype(view, 0, 2));
   return infer_conv(view, 0, 1, 2, dtype_of(view, 0));

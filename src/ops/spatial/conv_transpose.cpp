@@ -44,7 +44,7 @@ Result<Geometry> geometry_of(const NodeView& view, const DimList& sizes) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, 0, 1));
   TRY(require_rank(view, 0, 2, -1));
   Type out(dtype_of(view, 0));

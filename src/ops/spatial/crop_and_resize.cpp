@@ -17,7 +17,7 @@ Result<void> infer(NodeView& view) {
   const std::string mode = view.attributes->text("mode", "bilinear");
   if (mode != "bilinear" && mode != "nearest")
     return refuse(view, Code::bad_attribute, "there is no such mode").expected("bilinear or nearest").found(mode);
-  TRY(require_dtype(view, kX, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kX, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, kX, kRois));
   TRY(require_dtype(view, kBatch, is_index, "i32 or i64"));
   TRY(require_dtype(view, kSize, is_index, "i32 or i64"));

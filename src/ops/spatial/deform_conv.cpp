@@ -14,7 +14,7 @@ namespace {
 enum Input : size_t { kX, kW, kOffset, kBias, kMask };
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, kX, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kX, is_arithmetic_float, "a float type"));
   for (size_t k : {kX, kW, kOffset}) TRY(require_rank(view, k, 4));
   TRY(infer_conv(view, kX, kW, kBias, dtype_of(view, kX)));
   if (!ranks_known(view, {kX, kW}) || !view.outputs[0].has_rank()) return {};

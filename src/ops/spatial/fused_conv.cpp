@@ -8,7 +8,7 @@ namespace tenon::ops::op_fused_conv {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   for (size_t k : {1, 2, 3})
     if (view.has(k)) TRY(require_same_dtype(view, 0, k));
   TRY(infer_conv(view, 0, 1, 2, dtype_of(view, 0)));

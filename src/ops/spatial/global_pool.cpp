@@ -8,7 +8,7 @@
 namespace tenon::ops {
 
 Result<void> infer_global_pool(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 2, -1));
   Type out = view.type(0);
   if (out.has_rank()) std::fill(out.shape->begin() + 2, out.shape->end(), Dim(1));

@@ -20,12 +20,12 @@ enum class Padding { zeros, border, reflection };
 constexpr double kFarthest = 0x1p62;
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 1, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 1, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
   const std::string mode = view.attributes->text("mode", "linear"), padding = view.attributes->text("padding_mode", "zeros");
   if (mode != "linear" && mode != "nearest" && mode != "cubic")
     return refuse(view, Code::bad_attribute, "mode has an unknown value").expected("linear, nearest or cubic").found(mode);
-  if (mode != "nearest") TRY(require_dtype(view, 0, is_real_arithmetic, "a float type, between whose elements the mode computes"));
+  if (mode != "nearest") TRY(require_dtype(view, 0, is_arithmetic_float, "a float type, between whose elements the mode computes"));
   if (padding != "zeros" && padding != "border" && padding != "reflection")
     return refuse(view, Code::bad_attribute, "padding_mode has an unknown value").found(padding);
   Type out(dtype_of(view, 0));

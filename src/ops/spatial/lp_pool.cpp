@@ -11,7 +11,7 @@ namespace tenon::ops::op_lp_pool {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   if (view.attributes->integer("p", 2) < 1) return refuse(view, Code::bad_attribute, "p must be at least 1");
   return infer_pool(view);
 }

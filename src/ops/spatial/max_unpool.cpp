@@ -24,7 +24,7 @@ Result<DimList> indexed_shape(const NodeView& view) {
 }
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
   TRY(require_dtype(view, 1, [](DType d) { return d == DType::i64; }, "i64"));
   if (view.type(0).has_rank()) {

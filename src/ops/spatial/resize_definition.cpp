@@ -62,7 +62,7 @@ bool is_fixed(const ResizedAxis& a) {
 
 std::vector<ValueId> define_resize(ir::Builder& build, const NodeView& view, std::span<const ValueId> in) {
   const ir::Attributes& a = *view.attributes;
-  if (!view.type(kImage).has_rank() || !is_real_arithmetic(dtype_of(view, kImage)) ||
+  if (!view.type(kImage).has_rank() || !is_arithmetic_float(dtype_of(view, kImage)) ||
       a.text("keep_aspect_ratio_policy", "stretch") != "stretch")
     return {};
   const bool crops = a.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";

@@ -14,7 +14,7 @@ namespace tenon::ops::op_roi_align {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, 0, 4));
   TRY(require_rank(view, 1, 2));
   TRY(require_rank(view, 2, 1));

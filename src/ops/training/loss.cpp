@@ -8,7 +8,7 @@
 namespace tenon::ops {
 
 Result<void> infer_loss(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_dtype(view, 1, is_index, "i32 or i64"));
   TRY(require_rank(view, 0, 2, -1));
   const std::string reduction = view.attributes->text("reduction", "mean");

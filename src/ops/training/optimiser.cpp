@@ -38,7 +38,7 @@ Result<void> infer_optimiser(NodeView& view, size_t groups) {
         .expected("2 and " + std::to_string(groups) + " operands, " + std::to_string(groups - 1) + " results a tensor")
         .found(std::to_string(view.explicit_inputs) + " operands, " + std::to_string(view.outputs.size()) + " results");
   for (size_t k = 0; k < tensors * groups; ++k) {
-    TRY(require_dtype(view, Optimiser::kFirst + k, is_real_arithmetic, "a float type"));
+    TRY(require_dtype(view, Optimiser::kFirst + k, is_arithmetic_float, "a float type"));
     TRY(require_same_dtype(view, Optimiser::kFirst + k % tensors, Optimiser::kFirst + k));
   }
   TRY(infer_by_definition(view));

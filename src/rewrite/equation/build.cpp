@@ -102,7 +102,7 @@ class RightSideBuilder {
     if (const auto number = as_number(*value)) return hint == DType::none ? fail() : rewriter_.scalar(hint, *number);
     if (const auto* numbers = std::get_if<Numbers>(&*value)) {
       auto tensor = Tensor::make(hint, {static_cast<int64_t>(numbers->size())});
-      if (!tensor || !is_real_arithmetic(hint)) return fail();
+      if (!tensor || !is_arithmetic_float(hint)) return fail();
       store_numbers(*tensor, *numbers);
       return rewriter_.constant(std::move(*tensor));
     }

@@ -75,7 +75,7 @@ std::optional<Tensor> tensor_of(const TermValue& d, const Match& m) {
   const Tensor* found = nullptr;
   if (const auto* v = std::get_if<ValueId>(&d)) found = m.is_constant(*v) ? m.graph().tensor_of(*v, kMostConstantBytes) : nullptr;
   else found = std::get_if<Tensor>(&d);
-  if (!found || found->dtype() == DType::u64 || (!is_real_arithmetic(found->dtype()) && !is_integer(found->dtype()))) return std::nullopt;
+  if (!found || found->dtype() == DType::u64 || (!is_arithmetic_float(found->dtype()) && !is_integer(found->dtype()))) return std::nullopt;
   return *found;
 }
 
@@ -170,7 +170,7 @@ Answer calculate(Arithmetic op, const TermValue& a, const TermValue& b, const Ma
 Answer calculate(double (*function)(double), const TermValue& a, const Match& match) {
   if (const auto x = as_number(a)) return TermValue(function(*x));
   const auto x = tensor_of(a, match);
-  if (!x || !is_real_arithmetic(x->dtype())) return std::nullopt;
+  if (!x || !is_arithmetic_float(x->dtype())) return std::nullopt;
   auto out = Tensor::make(x->dtype(), x->shape(), kMostConstantBytes);
   if (!out) return std::nullopt;
   for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, function(x->number(i)));

@@ -83,7 +83,7 @@ class PatternSide {
     if (!tensor)
       return fail(Code::not_supported, query_.value(value).name, "not supported yet: a constant of more than 64 KB in a pattern")
           .advice("make it an input of the pattern");
-    const auto number = is_real_arithmetic(tensor->dtype()) ? query_.number(value) : std::nullopt;
+    const auto number = is_arithmetic_float(tensor->dtype()) ? query_.number(value) : std::nullopt;
     if (number && (left_ || tensor->rank() == 0)) {
       t.kind = Term::Kind::number;
       t.number = *number;

@@ -47,7 +47,7 @@ bool siblings(Match& m) {
   const ValueId input = m.operand(m.root(), 0);
   const auto rank = m.rank(input);
   const auto first = branch_at(m, m.root(), input, nullptr);
-  if (!first || !rank || *rank < 2 || !is_real_arithmetic(m.dtype(input))) return false;
+  if (!first || !rank || *rank < 2 || !is_arithmetic_float(m.dtype(input))) return false;
   const auto storage = [&](const Branch& b) { return ir::storage_of(*m.value(b.weight).constant); };
   Branches branches;
   for (const ir::Use& use : m.value(input).uses) {

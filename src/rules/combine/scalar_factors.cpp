@@ -21,7 +21,7 @@ struct ScaledView {
 };
 std::optional<ScaledView> scaled(Match& m, ValueId value) {
   const NodeId mul = m.producer(value, "Mul");
-  if (!mul || !is_real_arithmetic(m.dtype(value))) return std::nullopt;
+  if (!mul || !is_arithmetic_float(m.dtype(value))) return std::nullopt;
   for (size_t side : {1, 0}) {
     const ValueId data = m.operand(mul, 1 - side), by = m.operand(mul, side);
     const auto number = m.is_constant(by) && !m.is_constant(data) ? m.number(by) : std::nullopt;
@@ -86,7 +86,7 @@ struct Order {
 
 /// (large + a) + b where a and b together are smaller than large
 bool small_last(Match& m) {
-  if (!is_real_arithmetic(m.dtype(m.result(m.root())))) return false;
+  if (!is_arithmetic_float(m.dtype(m.result(m.root())))) return false;
   for (size_t outer : {1, 0}) {
     m.nodes = {m.root()};
     const NodeId node = m.take(m.operand(m.root(), 1 - outer), m.node(m.root()).op->name);

@@ -34,7 +34,7 @@ bool leaky(Match& m) {
   Leaky found;
   const int sign = tested_sign(m, m.operand(m.root(), 0), found.x);
   if (sign == 0 || m.operand(m.root(), sign > 0 ? 1 : 2) != found.x || !m.same_type(found.x, m.result(m.root()))) return false;
-  const NodeId product = is_real_arithmetic(m.dtype(found.x)) ? m.take(m.operand(m.root(), sign > 0 ? 2 : 1), "Mul") : NodeId{};
+  const NodeId product = is_arithmetic_float(m.dtype(found.x)) ? m.take(m.operand(m.root(), sign > 0 ? 2 : 1), "Mul") : NodeId{};
   for (size_t side : {0, 1}) {
     const auto slope = product && m.operand(product, 1 - side) == found.x ? m.number(m.operand(product, side)) : std::nullopt;
     if (!slope) continue;

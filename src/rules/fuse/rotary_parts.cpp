@@ -43,7 +43,7 @@ bool same_without(const Match& m, const std::vector<ValueId>& parts, int axis) {
 /// Concat(a, 0) + Concat(0, b)
 bool parts_in_zeros(Match& m) {
   const NodeId a = m.take(m.operand(m.root(), 0), "Concat"), b = m.take(m.operand(m.root(), 1), "Concat");
-  if (!a || !b || a == b || m.node(a).inputs.size() != m.node(b).inputs.size() || !is_real_arithmetic(m.dtype(m.result(a)))) return false;
+  if (!a || !b || a == b || m.node(a).inputs.size() != m.node(b).inputs.size() || !is_arithmetic_float(m.dtype(m.result(a)))) return false;
   const auto axis = m.axis(a, "axis", 0, m.result(a));
   if (!axis || axis != m.axis(b, "axis", 0, m.result(b))) return false;
   Parts parts;

@@ -81,7 +81,7 @@ bool divided(Match& m, ValueId x, ValueId deviation, UnscaledNorm& found) {
     m.take(sub);
   }
   found.x = found.centred ? m.operand(sub, 0) : x;
-  if (!m.shape(found.x) || !is_real_arithmetic(m.dtype(found.x))) return false;
+  if (!m.shape(found.x) || !is_arithmetic_float(m.dtype(found.x))) return false;
   return fits_attribute(found.epsilon, m.dtype(found.x)) || m.refuse("epsilon has more digits than an attribute");
 }
 

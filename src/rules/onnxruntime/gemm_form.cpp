@@ -19,7 +19,7 @@ struct Sum {
 /// MatMul of two matrices, or a Gemm, plus what broadcasts to its result.
 bool matrix_sum(Match& m) {
   const DType dtype = m.dtype(m.result(m.root()));
-  if (!is_real_arithmetic(dtype)) return false;
+  if (!is_arithmetic_float(dtype)) return false;
   for (size_t slot : {0, 1}) {
     const ValueId value = m.operand(m.root(), slot), summand = m.operand(m.root(), 1 - slot);
     const NodeId matmul = m.producer(value, "MatMul"), product = matmul ? matmul : m.producer(value, "Gemm");

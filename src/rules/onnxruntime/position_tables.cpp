@@ -41,7 +41,7 @@ bool cast_alike(Match& m) {
     for (const ir::Use& use : m.value(node.outputs[k]).uses) {
       if (!use.node || !m.node(use.node).is("Cast")) return false;
       const DType to = m.dtype(m.result(use.node));
-      if (!is_real_arithmetic(to) || (found.to != DType::none && to != found.to)) return m.refuse("cast to different types");
+      if (!is_arithmetic_float(to) || (found.to != DType::none && to != found.to)) return m.refuse("cast to different types");
       found.to = to;
       found.nodes.emplace_back(use.node, k);
     }

@@ -27,7 +27,7 @@ TileKernel all_operators(DType d, int lanes, bool transcendental, std::vector<Da
   data = {random_data(d, kCount, 1), random_data(d, kCount, 2), random_data(DType::boolean, kCount, 3)};
   std::vector<std::pair<ExprOp, int32_t>> outputs;
   each_operator(d, [&](ExprOp op) {
-    if (is_transcendental(op) != transcendental || (op == ExprOp::pow && !is_real_arithmetic(d) && transcendental)) return;
+    if (is_transcendental(op) != transcendental || (op == ExprOp::pow && !is_arithmetic_float(d) && transcendental)) return;
     const bool test = op == ExprOp::is_nan || op == ExprOp::is_inf || (op >= ExprOp::equal && op <= ExprOp::less_equal);
     const DType result = test ? DType::boolean : d;
     outputs.emplace_back(op, b.argument(result, true));

@@ -21,7 +21,7 @@ std::string page() {
 
 bool gives_floats(const ir::Graph& graph, ir::NodeId node) {
   const auto& outputs = graph.node(node).outputs;
-  return std::any_of(outputs.begin(), outputs.end(), [&](ir::ValueId v) { return v && is_real_arithmetic(graph.value(v).type.dtype); });
+  return std::any_of(outputs.begin(), outputs.end(), [&](ir::ValueId v) { return v && is_arithmetic_float(graph.value(v).type.dtype); });
 }
 
 /// Names of the ops that the plan of a sample leaves to the reference, though they compute floats.

@@ -6,7 +6,7 @@
 namespace tenon::ops {
 
 Result<void> infer_biased(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   if (view.has(1)) {
     TRY(require_same_dtype(view, 0, 1));
     TRY(require_rank(view, 1, 1));

@@ -10,7 +10,7 @@ namespace tenon::ops::op_swi_glu {
 namespace {
 
 Result<void> infer(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, 0, is_arithmetic_float, "a float type"));
   TRY(require_same_dtype(view, 0, 1));
   if (ranks_known(view, {0, 1})) {
     if (view.rank(0) != view.rank(1))

@@ -21,7 +21,7 @@ constexpr OpDef variadic_op(OpDef own) {
   own.since_version = 13;
   own.inputs = {.array = literals<"data_0", "data*">};
   own.commutative = true;
-  if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_real_arithmetic); };
+  if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_arithmetic_float); };
   if (!own.lowest_opset) own.lowest_opset = lowest_opset_of_shapes;
   if (own.samples.empty())
     own.samples = {.array = literals<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">};

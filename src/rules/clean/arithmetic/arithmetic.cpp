@@ -14,7 +14,7 @@ namespace {
 /// x / c with c one number whose reciprocal is a normal number of the dtype.
 bool constant_divisor(Match& m) {
   const ValueId data = m.operand(m.root(), 0), by = m.operand(m.root(), 1);
-  if (!m.is_constant(by) || m.is_constant(data) || !is_real_arithmetic(m.dtype(by))) return false;
+  if (!m.is_constant(by) || m.is_constant(data) || !is_arithmetic_float(m.dtype(by))) return false;
   const auto number = m.number(by);
   if (!number || *number == 0 || !std::isfinite(*number)) return false;
   const double largest = m.dtype(by) == DType::f16 ? 1e4 : 1e30;

@@ -33,7 +33,7 @@ bool trains(Match& m) {
   const Node& node = m.node(m.root());
   if (node.attributes.integer("training_mode", 0) == 0) return false;
   const auto rank = m.rank(m.operand(m.root(), 0));
-  if (!rank || *rank < 2 || !is_real_arithmetic(m.dtype(m.operand(m.root(), 0)))) return m.refuse("the rank is not known, or below 2");
+  if (!rank || *rank < 2 || !is_arithmetic_float(m.dtype(m.operand(m.root(), 0)))) return m.refuse("the rank is not known, or below 2");
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] && m.use_count(node.outputs[i])) return m.refuse("the running statistics are used");
   return true;

@@ -12,7 +12,7 @@ namespace {
 
 bool plain_gemm(Match& m) {
   const auto& a = m.node(m.root()).attributes;
-  if (!is_real_arithmetic(m.dtype(m.result(m.root())))) return false;
+  if (!is_arithmetic_float(m.dtype(m.result(m.root())))) return false;
   return a.number("alpha", 1) == 1 && (a.number("beta", 1) == 1 || !m.operand(m.root(), 2));
 }
 

@@ -53,7 +53,7 @@ std::optional<OperandSource> way_of(const Match& m, ValueId value, DType narrow)
 /// `inner` makes what the root, a Cast, takes back to its dtype; operand 0 (or any, `mixed`) comes from there.
 bool narrowed(Match& m, NodeId inner, bool mixed) {
   const DType narrow = m.dtype(m.result(m.root())), wide = m.dtype(m.operand(m.root(), 0));
-  if (!is_real_arithmetic(narrow) || !is_real_arithmetic(wide) || narrow == wide || !is_lossless_cast(narrow, wide))
+  if (!is_arithmetic_float(narrow) || !is_arithmetic_float(wide) || narrow == wide || !is_lossless_cast(narrow, wide))
     return m.refuse("the dtype in the middle does not keep every value");
   m.take(inner);
   Ways ways;

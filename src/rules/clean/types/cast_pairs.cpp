@@ -31,7 +31,7 @@ bool keeps_order(Match& m) {
 }
 bool branches(Match& m) { return cast_alike(m, 1); }
 
-bool floats(Match& m) { return cast_alike(m, 0) && is_real_arithmetic(from(m)) && is_real_arithmetic(to(m)) && from(m) != to(m); }
+bool floats(Match& m) { return cast_alike(m, 0) && is_arithmetic_float(from(m)) && is_arithmetic_float(to(m)) && from(m) != to(m); }
 bool from_wider(Match& m) { return floats(m) && (is_lossless_cast(to(m), from(m)) || m.refuse("not cast from a wider dtype")); }
 bool from_narrower(Match& m) { return floats(m) && (!is_lossless_cast(to(m), from(m)) || m.refuse("cast from a wider dtype")); }
 
