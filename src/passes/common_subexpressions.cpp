@@ -13,7 +13,7 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr int64_t kComparedBytes = 65536;
+constexpr int64_t kComparedBytes = 65536;  ///< larger constants are not compared by bytes
 size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29); }
 
 size_t hash_of(const ir::Constant& c) {
@@ -25,7 +25,7 @@ size_t hash_of(const ir::Constant& c) {
   return mix(h, std::hash<std::string_view>{}({reinterpret_cast<const char*>(plain->data()), static_cast<size_t>(plain->byte_size())}));
 }
 
-/// Large constants are equal only where they are the same bytes of the same file; small ones are compared.
+/// Whether two constants are known to be equal: small ones are compared by bytes, large ones are equal only where they share memory.
 bool equal(const ir::Constant& a, const ir::Constant& b) {
   if (&a == &b) return true;
   if (a.dtype != b.dtype || a.shape != b.shape || !a.is_plain() || !b.is_plain() || a.dtype == DType::string) return false;
@@ -34,7 +34,8 @@ bool equal(const ir::Constant& a, const ir::Constant& b) {
   return x.byte_size() <= kComparedBytes && std::memcmp(x.data(), y.data(), static_cast<size_t>(x.byte_size())) == 0;
 }
 
-/// Open addressing over ids; sized once, because growing and a node a bucket cost more than the hashing.
+/// A hash set of ids with open addressing. It has its final size from the start: growing, or a heap node for each entry, would cost more
+/// than the hashing.
 template <class Id>
 class UniqueTable {
  public:
@@ -43,7 +44,7 @@ class UniqueTable {
     while (size < 2 * most) size *= 2;
     slots_.resize(size);
   }
-  /// What was seen before and is `same`, else none; then `id` is remembered.
+  /// The id of an equal item that was added before; none where there is none, and then `id` is added.
   template <class Same>
   Id find_or_add(size_t hash, Id id, Same same) {
     for (size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {

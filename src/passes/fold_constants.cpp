@@ -9,11 +9,11 @@ namespace tenon::passes {
 namespace {
 
 using ops::Folded;
-constexpr int64_t kResultBytes = 65536;                   ///< what is computed at once; larger results stay lazy or stay nodes
-constexpr int64_t kIntermediateBytes = int64_t{4} << 20;  ///< of any tensor that a definition makes inside
-constexpr int64_t kOperandBytes = 4 << 20;                ///< what the slow reference may read
+constexpr int64_t kResultBytes = 65536;  ///< limit of results that are computed at once; larger ones become lazy constants or stay nodes
+constexpr int64_t kIntermediateBytes = int64_t{4} << 20;  ///< limit of each tensor inside the definition of a fused op
+constexpr int64_t kOperandBytes = 4 << 20;                ///< limit of the operands of a node that the (slow) reference evaluates
 
-/// All operands are constants, and the op may be run now.
+/// Whether all operands are constants and the op may run at compile time.
 bool foldable(const Graph& graph, const ir::Node& node) {
   for (ir::ValueId input : node.inputs)
     if (input && (!graph.value(input).is_constant() || graph.value(input).constant->unread())) return false;
@@ -44,7 +44,7 @@ std::optional<int64_t> result_bytes(const Graph& graph, const ir::Node& node) {
   return bytes;
 }
 
-/// What the op says of its results without computing them.
+/// The results as lazy constants by the op's own fold function; nullopt where it has none or cannot express them.
 Folded fold_lazily(const Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const auto fold = ops::def_of(*node.op).fold;
@@ -54,6 +54,7 @@ Folded fold_lazily(const Graph& graph, ir::NodeId id) {
   return fold(graph.view(id), operands);
 }
 
+/// The results computed by the reference evaluator; nullopt where it refuses, or a limit is exceeded.
 Folded compute(const Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   std::vector<const Tensor*> inputs;

@@ -14,11 +14,12 @@ namespace tenon::passes {
 
 using ir::Graph;
 
+/// Which passes and rules run, and how.
 struct Options {
-  int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine, and the target's ops
-  /// Which rules run, as rules::select takes it: "default+onnxruntime-bias_gelu"; empty: none but `own`.
+  int level = 2;  ///< 0: only passes that compilation requires; 1: also `clean`; 2: also fusion; 3: all passes
+  /// Which rules run, as a text for rules::select: "default+onnxruntime-bias_gelu"; empty: only `own`.
   std::string rule_selection = "tenon";
-  std::vector<rewrite::RulePtr> own;            ///< further rules, of the caller: from .rules files, callables
+  std::vector<rewrite::RulePtr> own;            ///< further rules that the caller provides: from .rules files or callables
   std::set<std::string, std::less<>> disabled;  ///< names of passes, rule files or rules that do not run
   bool verify = false;                          ///< check every invariant of the graph after each pass
   bool isolate = false;                         ///< try the rules in a forked child first, see rewrite::rewrite_without_faulty_rules
@@ -32,7 +33,7 @@ struct Options {
   std::function<void(std::string_view pass, const Graph& graph)> dump;
 };
 
-/// What one pass did.
+/// The result of one pass: time, and nodes before and after.
 struct PassReport {
   std::string_view name;
   double ms = 0;
@@ -40,6 +41,7 @@ struct PassReport {
   bool changed = false;
 };
 
+/// The result of all passes.
 struct Report {
   std::vector<PassReport> passes;
   rewrite::Statistics rules;  ///< summed over the passes that run rules, by rule name
@@ -52,7 +54,7 @@ struct Context {
   const Options& options;
   Report& report;
   int64_t budget;          ///< rewrites left (rewrite::Options::stop_after)
-  rewrite::RuleSet rules;  ///< all that Options::rule_selection and Options::own name
+  rewrite::RuleSet rules;  ///< the rules of Options::rule_selection and Options::own
   std::set<std::string, std::less<>> left_out =
       {};  ///< rules that an earlier pass disabled, because they broke a promise or reached a limit
 };
@@ -66,7 +68,7 @@ struct Pass {
   bool again = false;  ///< repeats an earlier pass of this name; skipped where no pass has changed the graph since
 };
 
-/// Runs one pass where level and options have it run: reports progress, measures time and nodes, dumps and verifies the graph.
+/// Runs one pass, unless its level or the options exclude it: reports progress, measures time and nodes, dumps and verifies the graph.
 /// Errors: those of the pass, with its name as the place; cancelled.
 Result<bool> run_pass(const Pass& pass, Graph& graph, Context& context, int index, int count);
 

@@ -4,8 +4,8 @@
 
 namespace tenon::passes {
 
-/// The rules that the options name, compiled, without those that are disabled. They are tried by benefit; of equal ones those of the
-/// library first, as registered, then `own`. Errors: bad_usage for a name that nobody has; bad_rule.
+/// The rules that the options select, compiled, without disabled ones. They are tried by benefit; of equal benefit those of the library
+/// come first, as registered, then Options::own. Errors: bad_usage for an unknown name; bad_rule.
 Result<rewrite::RuleSet> rules_of(const Options& options, const ir::OpTable& ops);
 
 }  // namespace tenon::passes

@@ -32,19 +32,21 @@ void add_run(rewrite::Statistics& total, const rewrite::Statistics& run) {
 
 bool runs_alone(rewrite::Stage stage) { return stage == rewrite::Stage::target || stage == rewrite::Stage::trim; }
 
-/// Rules of the other stages run together with those before them, for what they uncover.
+/// Whether a rule runs in the pass of a stage. The stages clean, fuse and combine run together with the earlier ones of these, because
+/// their rewrites make further matches of earlier rules possible; trim and target run alone.
 bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
   return runs_alone(stage) || runs_alone(rule.stage) ? rule.stage == stage : rule.stage <= stage;
 }
 
-/// Dequantized bytes are what rules of stage fuse look for: until those have run, they do not become floats.
+/// Folds constants, except dequantization of 8-bit constants: rules of stage fuse match DequantizeLinear, which must stay until these have
+/// run.
 std::optional<std::vector<ir::ConstantRef>> fold_but_dequantized(const Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const bool dequantizes = ops::def_of(*node.op).placed_with == ops::PlacedWith::consumer;
   return dequantizes && node.inputs[0] && bits_of(graph.value(node.inputs[0]).type.dtype) <= 8 ? std::nullopt : fold_node(graph, id);
 }
 
-/// What a run has used up and left out.
+/// Subtracts the rewrites of a run from the budget, and records the rules that it disabled.
 void record_run(const rewrite::Statistics& run, Context& context) {
   for (const auto& rule : run.rules) {
     if (rule.name != "fold_constants") context.budget -= rule.applied;
@@ -60,7 +62,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   });
   if (set.size() == 0 && runs_alone(stage)) return false;
   options.stop_after = context.budget;
-  // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
+  // Later passes visit every node again, so only the last pass needs a second sweep to confirm that nothing matches any more.
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
   if (!last_pass) options.sweeps = 1;
   const bool fuses_later = context.options.level >= 2 && stage <= rewrite::Stage::fuse;

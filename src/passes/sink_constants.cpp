@@ -4,7 +4,7 @@
 namespace tenon::passes {
 namespace {
 
-/// Replaces the captures of one body that are constants. Returns whether there was one.
+/// Replaces captures of a body that are constants by constants in the body. Returns whether there was one.
 bool sink(Graph& graph, ir::NodeId node, size_t index) {
   Graph& body = graph.body(node, index);
   bool changed = false;

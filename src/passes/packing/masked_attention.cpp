@@ -14,7 +14,7 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
-/// [batch, sequence, heads, size] as [batch, heads, sequence, size], and back.
+/// Whether the node transposes [batch, sequence, heads, size] to [batch, heads, sequence, size], or back.
 bool is_head_transpose(const Node& node) { return node.is("Transpose") && node.attributes.ints("perm") == ir::Ints{0, 2, 1, 3}; }
 
 bool is_f32(const Graph& graph, ValueId v) {
@@ -22,7 +22,7 @@ bool is_f32(const Graph& graph, ValueId v) {
   return type.is_tensor() && type.dtype == DType::f32 && type.has_rank() && type.rank() == 4;
 }
 
-/// No cache, no other result, and nothing that counts from the place of a query.
+/// Whether the node is an Attention with a mask and without a cache, further results, causality and windows (which depend on positions).
 bool is_plain(const Graph& graph, const Node& node) {
   if (!node.is("Attention") || node.inputs.size() != ops::kMask + 1 || node.placement()) return false;
   if (!std::ranges::all_of(node.inputs, [](ValueId v) { return static_cast<bool>(v); })) return false;
@@ -33,12 +33,13 @@ bool is_plain(const Graph& graph, const Node& node) {
          is_f32(graph, node.inputs[0]) && is_f32(graph, node.inputs[1]) && is_f32(graph, node.inputs[2]);
 }
 
-/// The operand of the Transpose after the value; none where there is no such one.
+/// The operand of the head transpose that produces the value; none where its producer is another node.
 ValueId operand_of_head_transpose(const Graph& graph, ValueId value) {
-  const NodeId maker = graph.value(value).producer;
-  return maker && is_head_transpose(graph.node(maker)) ? graph.node(maker).inputs[0] : ValueId{};
+  const NodeId producer = graph.value(value).producer;
+  return producer && is_head_transpose(graph.node(producer)) ? graph.node(producer).inputs[0] : ValueId{};
 }
 
+/// Whether a mask of this type, [sequences, 1, 1, length], hides keys alike for all heads and queries.
 bool is_key_mask(const Type& mask) {
   return mask.is_tensor() && mask.has_rank() && mask.rank() == 4 && mask.dim(1).known_equal(1) && mask.dim(2).known_equal(1) &&
          !mask.dim(3).known_equal(1) && (mask.dtype == DType::f32 || mask.dtype == DType::boolean);

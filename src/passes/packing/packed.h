@@ -13,12 +13,12 @@ class PackedRows {
   /// keep: bool[sequences, length]: which rows are computed.
   PackedRows(ir::Builder& build, ir::ValueId keep);
 
-  /// `part` of a value, for each packed row.
+  /// The part of a value on which each packed row depends: one for each packed row; the value itself for Part::whole. rank: of the result.
   ir::ValueId part(ir::ValueId value, Part part, int rank);
   /// Packed rows as a padded value, with zeros in the rows that are not computed.
   ir::ValueId unpacked(ir::ValueId packed);
   /// i64[sequences, length]: the index of each row among the packed ones.
-  ir::ValueId places() const { return places_; }
+  ir::ValueId packed_indices() const { return packed_indices_; }
   /// i64[sequences + 1]: where the packed rows of each sequence start, and their number.
   ir::ValueId starts() const { return starts_; }
   /// i64[]: the padded length of a sequence.
@@ -27,13 +27,13 @@ class PackedRows {
  private:
   ir::ValueId size_of(ir::ValueId value, int64_t axis);
   ir::ValueId rows_of(ir::ValueId value);
-  ir::ValueId at_place(ir::ValueId value, int rank);
-  ir::ValueId of_sequence(ir::ValueId value);
-  ir::ValueId place();
+  ir::ValueId gather_by_position(ir::ValueId value, int rank);
+  ir::ValueId gather_by_sequence(ir::ValueId value);
+  ir::ValueId positions();
 
   ir::Builder& build_;
-  ir::ValueId keep_, rows_, places_, starts_;
-  ir::ValueId length_, place_, sequence_;  ///< inserted on first use
+  ir::ValueId keep_, rows_, packed_indices_, starts_;
+  ir::ValueId length_, positions_, sequence_;  ///< inserted on first use
 };
 
 }  // namespace tenon::passes

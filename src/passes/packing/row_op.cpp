@@ -17,22 +17,24 @@ using ir::Type;
 using ir::ValueId;
 using Parts = std::optional<std::vector<Part>>;
 
-constexpr int kRowAxes = 2;
+constexpr int kRowAxes = 2;  ///< the axes of sequences and of positions; a row has the others
 
 const Type& type_of(const Graph& graph, ValueId v) { return graph.value(v).type; }
 
-/// Of an operand that is broadcast to `rank` axes.
+/// The part of an operand that is broadcast to `rank` axes on which a row of the result depends.
 std::optional<Part> part_of(const Type& type, int rank, const Padded& padded) {
   if (!type.is_tensor() || !type.has_rank() || type.rank() > rank) return std::nullopt;
   if (type.rank() == rank && padded.has_rows(type)) return Part::row;
-  const int sequence = type.rank() - rank, place = sequence + 1;
-  const bool of_sequence = sequence >= 0 && !type.dim(sequence).known_equal(1), of_place = place >= 0 && !type.dim(place).known_equal(1);
-  if (of_sequence && of_place) return std::nullopt;
-  if (of_sequence) return type.dim(sequence).known_equal(padded.sequences) ? std::optional(Part::of_sequence) : std::nullopt;
-  return of_place ? Part::of_place : Part::whole;
+  const int sequence_axis = type.rank() - rank, position_axis = sequence_axis + 1;
+  const bool by_sequence = sequence_axis >= 0 && !type.dim(sequence_axis).known_equal(1),
+             by_position = position_axis >= 0 && !type.dim(position_axis).known_equal(1);
+  if (by_sequence && by_position) return std::nullopt;
+  if (by_sequence) return type.dim(sequence_axis).known_equal(padded.sequences) ? std::optional(Part::sequence) : std::nullopt;
+  return by_position ? Part::position : Part::whole;
 }
 
-Parts of_elements(const Graph& graph, const Node& node, const Padded& padded) {
+/// The parts of the operands of an element-wise node.
+Parts parts_of_elementwise(const Graph& graph, const Node& node, const Padded& padded) {
   const int rank = type_of(graph, node.outputs[0]).rank();
   std::vector<Part> parts;
   for (ValueId v : node.inputs) {
@@ -43,8 +45,8 @@ Parts of_elements(const Graph& graph, const Node& node, const Padded& padded) {
   return parts;
 }
 
-/// Operand `rows` has them, the others are needed whole.
-Parts of_one(const Node& node, size_t rows) {
+/// The parts of a node whose operand `rows` is read row by row, and the others whole.
+Parts row_of_operand(const Node& node, size_t rows) {
   std::vector<Part> parts(node.inputs.size(), Part::whole);
   parts[rows] = Part::row;
   return parts;
@@ -55,29 +57,29 @@ int axis_of(const Graph& graph, const Node& node, int64_t default_axis) {
   return static_cast<int>(axis < 0 ? axis + type_of(graph, node.inputs[0]).rank() : axis);
 }
 
-Parts of_norm(const Graph& graph, const Node& node) {
+Parts parts_of_norm(const Graph& graph, const Node& node) {
   const int axis = axis_of(graph, node, -1), normalised = type_of(graph, node.inputs[0]).rank() - axis;
   for (size_t i = 1; i < node.inputs.size(); ++i)
     if (node.inputs[i] && (!type_of(graph, node.inputs[i]).has_rank() || type_of(graph, node.inputs[i]).rank() > normalised))
       return std::nullopt;
-  return axis >= kRowAxes ? of_one(node, 0) : std::nullopt;
+  return axis >= kRowAxes ? row_of_operand(node, 0) : std::nullopt;
 }
 
-Parts of_transpose(const Node& node) {
+Parts parts_of_transpose(const Node& node) {
   const Ints order = node.attributes.ints("perm");
-  return order.size() > kRowAxes && order[0] == 0 && order[1] == 1 ? of_one(node, 0) : std::nullopt;
+  return order.size() > kRowAxes && order[0] == 0 && order[1] == 1 ? row_of_operand(node, 0) : std::nullopt;
 }
 
 Parts parts_by_op(const Graph& graph, const Node& node, const Padded& padded) {
   const auto rank = [&](size_t k) { return type_of(graph, node.inputs[k]).has_rank() ? type_of(graph, node.inputs[k]).rank() : -1; };
-  if (node.is("MatMul")) return rank(0) > kRowAxes && rank(1) == 2 ? of_one(node, 0) : std::nullopt;
-  if (node.is("Gather")) return axis_of(graph, node, 0) == 0 && rank(1) >= kRowAxes ? of_one(node, 1) : std::nullopt;
-  if (node.is("LayerNormalization") || node.is("RMSNormalization")) return of_norm(graph, node);
-  if (node.is("Softmax")) return axis_of(graph, node, -1) >= kRowAxes ? of_one(node, 0) : std::nullopt;
-  if (node.is("Split")) return axis_of(graph, node, 0) >= kRowAxes ? of_one(node, 0) : std::nullopt;
-  if (node.is("Transpose")) return of_transpose(node);
-  if (rules::is_reshape(node)) return of_one(node, 0);
-  if (rules::is_elementwise(node)) return of_elements(graph, node, padded);
+  if (node.is("MatMul")) return rank(0) > kRowAxes && rank(1) == 2 ? row_of_operand(node, 0) : std::nullopt;
+  if (node.is("Gather")) return axis_of(graph, node, 0) == 0 && rank(1) >= kRowAxes ? row_of_operand(node, 1) : std::nullopt;
+  if (node.is("LayerNormalization") || node.is("RMSNormalization")) return parts_of_norm(graph, node);
+  if (node.is("Softmax")) return axis_of(graph, node, -1) >= kRowAxes ? row_of_operand(node, 0) : std::nullopt;
+  if (node.is("Split")) return axis_of(graph, node, 0) >= kRowAxes ? row_of_operand(node, 0) : std::nullopt;
+  if (node.is("Transpose")) return parts_of_transpose(node);
+  if (rules::is_reshape(node)) return row_of_operand(node, 0);
+  if (rules::is_elementwise(node)) return parts_of_elementwise(graph, node, padded);
   return std::nullopt;
 }
 
@@ -97,7 +99,7 @@ bool Padded::has_rows(const Type& type) const {
   return type.dim(0).known_equal(sequences) && type.dim(1).known_equal(length);
 }
 
-Parts parts_of_row(const Graph& graph, NodeId id, const Padded& padded) {
+Parts operand_parts(const Graph& graph, NodeId id, const Padded& padded) {
   const Node& node = graph.node(id);
   if (!node.bodies.empty() || !node.op->deterministic || node.op->has_effects || node.placement()) return std::nullopt;
   for (size_t k = 0; k < node.outputs.size(); ++k) {

@@ -16,13 +16,13 @@ struct Padded {
   bool has_rows(const ir::Type& type) const;
 };
 
-/// Which part of an operand a row of an op's result depends on. whole: all of it; row: the same row; of_place: its slice at the row's
-/// position, the same for all sequences; of_sequence: its slice for the row's sequence, the same for all positions.
-enum class Part : uint8_t { whole, row, of_place, of_sequence };
+/// Which part of an operand a row of an op's result depends on. whole: all of it; row: the same row; position: its slice at the row's
+/// position, the same for all sequences; sequence: its slice for the row's sequence, the same for all positions.
+enum class Part : uint8_t { whole, row, position, sequence };
 
 /// By operand: the part that a row of the results depends on. nullopt where a row of the results depends on several rows. At least one part
 /// is `row`.
-std::optional<std::vector<Part>> parts_of_row(const ir::Graph& graph, ir::NodeId node, const Padded& padded);
+std::optional<std::vector<Part>> operand_parts(const ir::Graph& graph, ir::NodeId node, const Padded& padded);
 
 /// Inserts the op over packed rows: one axis of rows in place of the first two axes. operands: PackedRows::part of each.
 std::vector<ir::ValueId> on_packed_rows(ir::Builder& build, ir::NodeId node, std::vector<ir::ValueId> operands);
