@@ -4,8 +4,8 @@
 
 namespace tenon::import {
 
-/// Of merged decoders (optimum's decoder_model_merged.onnx): each If whose condition is the input `use_cache_branch` is replaced by the
-/// nodes of its then_branch, which reads the cache, also one without rows. Cost: the nodes.
+/// For merged decoders (optimum's decoder_model_merged.onnx): replaces each If whose condition is the input `use_cache_branch` by the nodes
+/// of its then_branch, which reads the cache (an empty cache too). Cost: linear in the nodes.
 void take_cached_branch(OnnxGraph& graph);
 
 }  // namespace tenon::import

@@ -18,10 +18,10 @@ struct NameScope {
   NameScope* outer = nullptr;
   std::unordered_set<std::string>* used = nullptr;  ///< of the whole model, or of one function
   std::unordered_map<ir::ValueId, std::string> names;
-  std::unordered_map<const ir::Constant*, std::string> constants;  ///< written in this graph
-  std::vector<ir::ValueId> own_constants = {};                     ///< this graph's values that are written here, each constant once
-  std::unordered_map<uint32_t, std::string> copies;                ///< outputs whose value has another name: that of its copy
-  bool function = false;                                           ///< a function has no initializers: Constant nodes instead
+  std::unordered_map<const ir::Constant*, std::string> constants;  ///< names of constants that are written in this graph
+  std::vector<ir::ValueId> own_constants = {};       ///< values of this graph whose constants are written here, each constant once
+  std::unordered_map<uint32_t, std::string> copies;  ///< by output slot: the name of the Identity that copies a value of another name
+  bool function = false;                             ///< a FunctionProto: it has no initializers, so constants become Constant nodes
 };
 
 /// An initializer of the root graph, written after the nodes: a constant that the root reads, or a large one that bodies read (as an
@@ -41,21 +41,21 @@ struct TargetOpset {
 /// Weights of this many bytes and more may go to a data file.
 constexpr int64_t kExternalThreshold = 1024;
 
-/// Protobuf of a graph at one opset, without its weights.
-/// Where the target cannot express a node, `needed` becomes higher than the target, and the written text must not be used.
+/// Writes the protobuf of a graph at one opset, without its weights. Where the target cannot express a node, `needed` becomes higher than
+/// the target, and the output must not be used.
 class ExportWriter {
  public:
   ExportWriter(TargetOpset target, bool value_info) : target_(target), value_info_(value_info) {}
 
-  /// The graph is in the form of the opset already (see lower_to_opset), its fused ops excepted.
+  /// Writes the graph, which lower_to_opset() has rewritten for the opset, except its fused ops.
   Result<void> write(const ir::Graph& graph);
 
   std::string graph;  ///< fields of GraphProto, initializers left out
   std::vector<Weight> weights;
   std::vector<std::string> functions;      ///< FunctionProto messages
   std::map<std::string, int64_t> domains;  ///< other domains that are used, and their version
-  int64_t needed = 0;
-  bool overloads = false;  ///< a function has two forms: IR version 10
+  int64_t needed = 0;                      ///< lowest opset that can express all nodes so far
+  bool overloads = false;                  ///< a function has several overloads, which require IR version 10
 
  private:
   Result<std::string> graph_message(const ir::Graph& graph, NameScope& scope, size_t formals, bool root);
@@ -77,9 +77,10 @@ class ExportWriter {
   int64_t imported(std::string_view domain) const;
   std::string unique(NameScope& scope, const std::string& wanted);
 
+  /// A call of a function of the model.
   struct Call {
     std::string domain, name, overload;
-    size_t results = 0;  ///< of the function: ONNX Runtime refuses calls that leave one out
+    size_t results = 0;  ///< number of the function's results: ONNX Runtime refuses calls with fewer
   };
   /// The function that expresses a fused node, written on first use.
   Result<Call> call(const ir::Graph& graph, ir::NodeId id);
@@ -88,12 +89,12 @@ class ExportWriter {
   TargetOpset target_;
   bool value_info_;
   std::vector<std::pair<std::string, int64_t>> source_opsets_;
-  int depth_ = 0;
-  std::map<const ops::OnnxSchema*, std::string> written_;  ///< versions of ops that are written -> the first node of each
+  int depth_ = 0;                                          ///< of functions in functions
+  std::map<const ops::OnnxSchema*, std::string> written_;  ///< by op version: the first node that uses it
   std::unordered_set<std::string> node_names_;
   std::unordered_map<std::string, int> name_counts_;                        ///< of names shared by several nodes
   std::map<std::pair<std::string, std::string>, std::string> overload_of_;  ///< (domain::name, body) -> overload
-  std::map<std::string, int> variants_;                                     ///< domain::name -> forms written
+  std::map<std::string, int> variants_;                                     ///< by domain::name: the number of overloads written
 };
 
 /// Whether a node is written as a call of a function: a fused op that ONNX lacks at this opset.
@@ -103,8 +104,8 @@ std::string first_inexpressible_node(const ir::Graph& graph, TargetOpset target)
 inline constexpr int64_t kNoOpset = INT64_MAX;
 /// The lowest opset that can express the node (0 for other domains; kNoOpset where none has the op with these element types).
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
-/// Rewrites every node, in bodies too, as `opset` requires. Returns the lowest opset that is needed: where it is above the
-/// target, the graph is left half rewritten and is of no use.
+/// Rewrites every node, in bodies too, to its form at the target opset. Returns the lowest opset that can express all nodes: where it is
+/// above the target, the graph is only partly rewritten and must not be used.
 Result<int64_t> lower_to_opset(ir::Graph& graph, TargetOpset target);
 
 }  // namespace tenon::import

@@ -5,9 +5,10 @@
 
 namespace tenon::import {
 
-/// Proves that a present is its past with rows joined at the end (Concat; present_key and present_value of Attention and
+/// Checks that a present output is its past input with rows joined at the end (Concat; present_key and present_value of Attention and
 /// MultiHeadAttention) or scattered into it (TensorScatter, ScatterND, ScatterElements), which needs no copy of the cache. Errors:
-/// bad_input (no such output), not_supported, with the node that makes something else. Cost: the nodes between both, and the outputs.
+/// bad_input (no such output), not_supported, with the node that computes something else. Cost: the nodes between past and present, and the
+/// outputs.
 Result<void> check_rows(const ir::Graph& graph, const CachePair& cache);
 
 }  // namespace tenon::import

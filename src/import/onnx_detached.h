@@ -14,6 +14,7 @@ struct Detached {
   std::vector<ir::ConstantRef> weights;  ///< each once, however often it is used; may be lazy: materialise it before use
 };
 
+/// How export_detached() writes a graph.
 struct DetachOptions {
   /// How a weight is declared: as an initializer with external data in a file that does not exist, or as an input after the others (then
   /// constants of bodies stay in the model).
@@ -21,7 +22,7 @@ struct DetachOptions {
   bool names = true;  ///< keep names of nodes and their provenance; without them equal graphs give equal bytes
 };
 
-/// Weights of 1 KiB and more are detached, strings excepted. Errors: those of export_onnx_bytes.
+/// Exports a graph with its weights of 1 KiB and more separate, except strings. Errors: those of export_onnx_bytes.
 Result<Detached> export_detached(const ir::Graph& graph, const DetachOptions& options = {});
 
 }  // namespace tenon::import

@@ -57,12 +57,12 @@ Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, cons
 
 }  // namespace
 
-Result<void> GraphMaker::spend(size_t values, std::string_view where) {
-  spent_ += static_cast<int64_t>(values) + 1;
-  if (spent_ <= limits_.values) return {};
+Result<void> GraphMaker::count_expanded_values(size_t values, std::string_view where) {
+  expanded_values_ += static_cast<int64_t>(values) + 1;
+  if (expanded_values_ <= limits_.values) return {};
   return fail(Code::limit_exceeded, std::string(where), "the graph has too many values once its functions are expanded")
       .expected(fmt::format("at most {}", limits_.values))
-      .found(fmt::format("{} so far", spent_));
+      .found(fmt::format("{} so far", expanded_values_));
 }
 
 std::string GraphMaker::fresh_name(const Scope& scope, std::string_view name) const {
@@ -270,7 +270,7 @@ Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodie
 }
 
 Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
-  TRY(spend(node.outputs.size(), where_of(scope, node)));
+  TRY(count_expanded_values(node.outputs.size(), where_of(scope, node)));
   if (node.domain.empty() && node.op == "Constant") return constant(scope, node);
   if (const ir::Op* op = op_of(node, scope.graph.ops(), functions_)) return insert(scope, node, *op);
   if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
@@ -303,8 +303,8 @@ Result<void> GraphMaker::bind(Scope& caller, Scope& inner, const OnnxNode& node,
 
 Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function) {
   const std::string where = where_of(scope, node);
-  DepthGuard level(functions_deep_);
-  if (functions_deep_ > limits_.function_depth)
+  DepthGuard level(function_depth_);
+  if (function_depth_ > limits_.function_depth)
     return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves")
         .expected(fmt::format("at most {} levels", limits_.function_depth))
         .found("more")

@@ -15,7 +15,7 @@
 
 namespace tenon::import {
 
-/// Data of GraphMaker for GraphUpgrader, per graph (root or body).
+/// Data that GraphMaker collects for GraphUpgrader, for each graph (root or body).
 struct ImportNotes {
   struct PerGraph {
     std::unordered_map<ir::NodeId, int> versions;                 ///< opset version of nodes whose op has changed since
@@ -27,7 +27,7 @@ struct ImportNotes {
 /// Attributes of a function call, by name.
 using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
 
-/// The names that nodes of one graph, body or function expansion may use.
+/// The values by name that nodes of one graph, body or function expansion may use.
 struct Scope {
   ir::Graph& graph;
   Scope* outer = nullptr;  ///< of a body: its enclosing scope. None for the root and for functions
@@ -35,16 +35,16 @@ struct Scope {
   const AttributeEnv* env = nullptr;                        ///< in a function: its attributes
   std::string prefix;                                       ///< of names in a function expansion
   std::unordered_map<std::string_view, ir::ValueId> names;  ///< none id: a missing optional input of a function
-  std::vector<ir::ValueId> captures;                        ///< of a body: values of outer.graph, one a captured input
+  std::vector<ir::ValueId> captures;  ///< of a body: the values of outer.graph that it captures, one for each captured input
 };
 
 /// Builds the graph as it is in the file: nodes in the form of their opset, with types of inputs and constants only.
 /// Functions are expanded unless their name is a known op; what bodies read from outside becomes captures, constants are shared.
 class GraphMaker {
  public:
-  /// Options of the import.
+  /// The import options that affect this class.
   struct Choices {
-    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless requested: exporters write kilobytes a node
+    bool metadata = false;  ///< nodes keep their metadata_props (ir::Provenance), of which exporters write kilobytes a node
     bool weights_by_reference = false;
     bool freeze_defaults = false;
   };
@@ -87,8 +87,8 @@ class GraphMaker {
   std::optional<ir::ValueId> lookup(Scope& scope, std::string_view name);
   Result<void> define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where);
   std::string fresh_name(const Scope& scope, std::string_view name) const;
-  /// Counts expanded values. Errors: limit_exceeded.
-  Result<void> spend(size_t values, std::string_view where);
+  /// Counts values that expansion of functions makes. Errors: limit_exceeded.
+  Result<void> count_expanded_values(size_t values, std::string_view where);
 
   const FunctionTable& functions_;
   TypeReader& types_;
@@ -99,8 +99,8 @@ class GraphMaker {
   std::vector<std::string> warnings_;
   std::unordered_map<std::string_view, const OnnxValueInfo*> defaulted_;  ///< inputs of the root with a default
   int64_t ir_version_ = 0;
-  int64_t spent_ = 0;
-  int functions_deep_ = 0, bodies_deep_ = 0;
+  int64_t expanded_values_ = 0;              ///< values that expansion of functions has made
+  int function_depth_ = 0, body_depth_ = 0;  ///< current nesting of function calls, and of bodies
 };
 
 }  // namespace tenon::import

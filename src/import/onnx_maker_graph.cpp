@@ -36,7 +36,7 @@ Result<void> GraphMaker::initializers(Scope& scope, const OnnxGraph& source, boo
   const auto add = [&](std::string_view name, Result<ir::ConstantRef> weight) -> Result<void> {
     const std::string where = fmt::format("initializer '{}'", name);
     if (!weight) return std::move(weight).error().at(where);
-    TRY(spend(1, where));
+    TRY(count_expanded_values(1, where));
     const auto input = defaulted_.find(name);
     if (root && input != defaulted_.end() && !choices_.freeze_defaults) {
       defaults.push_back({input->second, *std::move(weight), where});
@@ -70,7 +70,7 @@ Result<void> GraphMaker::inputs(Scope& scope, const OnnxGraph& source, bool root
       if (choices_.freeze_defaults) warnings_.push_back(where + " has a default value and is taken as a constant");
       continue;
     }
-    TRY(spend(1, where));
+    TRY(count_expanded_values(1, where));
     ir::Type type = root ? TRY(types_.input_type(input)) : TRY(types_.type(input.type, input.name));
     TRY(define(scope, input.name, scope.graph.add_input(fresh_name(scope, input.name), std::move(type)), where));
   }
@@ -103,8 +103,8 @@ Result<void> GraphMaker::make(const OnnxModel& model, ir::Graph& graph) {
 }
 
 Result<void> GraphMaker::body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source) {
-  DepthGuard level(bodies_deep_);
-  if (bodies_deep_ > limits_.graph_depth)
+  DepthGuard level(body_depth_);
+  if (body_depth_ > limits_.graph_depth)
     return fail(Code::limit_exceeded, fmt::format("body '{}'", name), "bodies within bodies once functions are expanded")
         .expected(fmt::format("at most {} levels", limits_.graph_depth))
         .found("more");

@@ -18,12 +18,12 @@ namespace tenon::import {
 
 /// Limits of a model. Every limit is named in the error that it causes.
 struct OnnxLimits {
-  int64_t nodes = 8 << 20;    ///< in the file, bodies and functions included; again for what functions expand to
+  int64_t nodes = 8 << 20;    ///< in the file, bodies and functions included; also the limit of nodes after functions are expanded
   int64_t values = 14 << 20;  ///< initializers, inputs and node outputs in the file
   int message_depth = 200;    ///< protobuf messages within messages
   int graph_depth = 12;       ///< bodies within bodies
   int function_depth = 64;    ///< functions that call functions
-  int rank = 64;
+  int rank = 64;              ///< axes of a tensor
   int64_t name_bytes = 16 << 10;
   int64_t attribute_bytes = 64 << 20;  ///< one attribute that is no tensor
   int64_t tensor_bytes = int64_t{1} << 40;
@@ -53,11 +53,11 @@ struct OnnxTensor {
   std::string_view name;
   std::vector<int64_t> dims;
   int64_t dtype = 0;
-  bool external = false;
-  bool segmented = false;
-  std::optional<std::string_view> raw;
-  std::vector<Entry> entries;  ///< external_data
-  std::string_view message;    ///< the whole TensorProto, for the typed fields
+  bool external = false;                ///< data_location is EXTERNAL
+  bool segmented = false;               ///< has the field `segment`, which is not supported
+  std::optional<std::string_view> raw;  ///< raw_data
+  std::vector<Entry> entries;           ///< external_data
+  std::string_view message;             ///< the whole TensorProto, from which float_data, int32_data, ... are read later
 };
 
 struct OnnxSparse {

@@ -7,8 +7,8 @@
 
 namespace tenon::import {
 
-/// Indices of `nodes` such that every node comes after those whose results it or its bodies read: file order where that is
-/// legal already, else the first legal order by file position. Names that no node produces are ignored.
+/// A topological order of `nodes`, as indices: every node comes after those whose results it or its bodies read. That is the file order
+/// where it is valid, else the valid order that is lexicographically least by file position. Names that no node produces are ignored.
 /// Errors: bad_graph (a cycle, with its nodes; two nodes that produce one name).  Cost: linear; n log n where nodes must move.
 Result<std::vector<uint32_t>> order_of(const std::vector<OnnxNode>& nodes);
 

@@ -8,8 +8,8 @@ namespace tenon::import {
 struct OnnxParser {
   SourcePlace place;
   OnnxLimits limits;
-  int64_t nodes = 0, values = 0;
-  int depth = 0, graphs = 0;
+  int64_t nodes = 0, values = 0;  ///< read so far
+  int depth = 0, graphs = 0;      ///< current nesting of messages, and of graphs
 
   Result<void> read(OnnxModel& out, std::string_view message);
   Result<void> read(OnnxGraph& out, std::string_view message);
@@ -29,9 +29,12 @@ struct OnnxParser {
     list.emplace_back();
     return read(list.back(), message);
   }
+  /// Reads a name, and checks its length.
   Result<std::string_view> name(ProtoReader& reader) const;
   Result<void> append_dim(std::vector<int64_t>& dims, ProtoReader& reader) const;
+  /// Increments a counter. Errors: limit_exceeded.
   Result<void> count(int64_t& used, int64_t limit, std::string_view what, const char* at);
+  /// The error of an exceeded limit.
   Error over(std::string_view what, int64_t limit, const char* at) const;
 
  private:

@@ -9,7 +9,7 @@ namespace tenon::import::schema {
 /// Newest default-domain opset whose ops Tenon's op files describe; a model of a newer one is read with a warning.
 inline constexpr int64_t kNewestOpset = 28;
 inline constexpr int64_t kOldestOpset = 1;
-/// Export writes no older one.
+/// The oldest opset that export can write.
 inline constexpr int64_t kOldestWrittenOpset = 7;
 inline constexpr int64_t kNewestIrVersion = 14;
 

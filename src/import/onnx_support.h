@@ -16,6 +16,7 @@ class FunctionTable {
  public:
   /// Errors: bad_graph where two have one name.
   Result<void> fill(const OnnxModel& model);
+  /// The function that a node calls; null where it calls none.
   const OnnxFunction* find(const OnnxNode& node) const;
 
  private:
@@ -30,13 +31,13 @@ const ir::Op* op_of(const OnnxNode& node, const ir::OpTable& ops, const Function
 /// Version of `domain` among `opsets`; 0 where it is not imported.
 int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain);
 
-/// Whether every node, in bodies and in the functions that are used, is an op of the table, a Constant or a local function.
+/// Checks that every node, in bodies and in the functions that are called, is an op of the table, a Constant or a call of a local function.
 /// Errors: not_supported, one for all ops that are missing, with counts; not_supported for opsets below the oldest.
 /// Returns: warnings (versions newer than known).
 Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops,
                                                std::string_view file);
 
-/// "Add", "com.microsoft::Gelu"
+/// An op's name with its domain, unless that is the default one: "Add", "com.microsoft::Gelu".
 std::string qualified(std::string_view domain, std::string_view name);
 
 }  // namespace tenon::import

@@ -22,17 +22,18 @@ class TensorReader {
                const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
-  /// A weight. by_reference: where its file is missing, or the model has no folder, it becomes a reference that is not read.
-  /// Errors: as read.
+  /// The constant of an initializer. by_reference: where its file is missing, or the model has no folder, it becomes a reference that is
+  /// not read. Errors: those of read().
   Result<ir::ConstantRef> weight(const OnnxTensor& tensor, bool by_reference);
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
   Result<Tensor> read(const OnnxTensor& tensor);
-  /// Dense; limited to kDenseLimit bytes, since a few bytes can declare any size.
+  /// A sparse tensor as a dense one, of at most kDenseLimit bytes: a file of few bytes can declare any shape.
   Result<Tensor> read(const OnnxSparse& sparse);
 
   static constexpr int64_t kDenseLimit = 256 << 20;
 
  private:
+  /// Element type and sizes of a tensor.
   struct Header {
     DType dtype;
     int64_t count, bytes;

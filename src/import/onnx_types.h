@@ -11,8 +11,8 @@
 
 namespace tenon::import {
 
-/// The sizes that a run may have (least to most), and the default size (usual), like the min, opt and max of a TensorRT optimization
-/// profile.
+/// The sizes that a dimension may have in a run, `least` to `most`, and its default size, `usual`: the min, max and opt of a TensorRT
+/// optimization profile.
 struct SizeInterval {
   int64_t least = 0, usual = 0, most = 0;
   friend bool operator==(const SizeInterval&, const SizeInterval&) = default;
@@ -26,6 +26,7 @@ struct RequestedDim {
   std::optional<SizeInterval> interval = {};
 };
 
+/// The shape that the user requests for an input.
 struct RequestedShape {
   std::string input;
   std::vector<RequestedDim> dims;
@@ -41,8 +42,8 @@ class TypeReader {
  public:
   TypeReader(Symbols& symbols, std::string_view file) : symbols_(symbols), file_(file) {}
 
-  /// Collects sizes from the inputs of the root graph and the requested shapes; call it before any type is read.
-  /// Errors: bad_input (no such input, other rank, contradiction with the model or with another shape).
+  /// Collects the numbers and intervals of symbols from the inputs of the root graph and the requested shapes; call it before any type is
+  /// read. Errors: bad_input (no such input, other rank, contradiction with the model or with another shape).
   Result<void> learn(const std::vector<OnnxValueInfo>& inputs, const std::vector<RequestedShape>& shapes);
   /// The type of input `info` with the requested shape applied.
   Result<ir::Type> input_type(const OnnxValueInfo& info);

@@ -5,9 +5,8 @@
 
 namespace tenon::import {
 
-/// Brings every node to its newest form and gives every value its type, in order, bodies included. Declared types are used only
-/// where inference gives none.
-/// Errors: what upgrades and inference give; dtype_mismatch where an output is declared with another type.
+/// Upgrades every node to the newest version of its op and infers every type, in order, bodies included. Declared types are used only where
+/// inference gives none. Errors: those of upgrades and of inference; dtype_mismatch where an output is declared with another type.
 class GraphUpgrader {
  public:
   /// keep_invalid: nodes that violate the schema of their op become unknown ops.
@@ -16,7 +15,7 @@ class GraphUpgrader {
   /// Gives data-dependent sizes the names that the model declares for them.
   void name_sizes(ir::Graph& root);
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Declared output types of the root: errors and warnings.
+  /// Compares the root's output types with the declared ones. Returns warnings; errors: dtype_mismatch.
   Result<std::vector<std::string>> check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared);
 
  private:
@@ -24,8 +23,8 @@ class GraphUpgrader {
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
   Result<void> upgrade_and_infer(ir::Graph& graph, ir::NodeId node);
-  /// Turns a node that violates the schema of its op into an unknown op. None where the node has been
-  /// upgraded already.
+  /// Replaces a node that violates the schema of its op by a node of an unknown op, and returns that; none where the node was already
+  /// upgraded.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);
   void use_hints(ir::Graph& graph, ir::NodeId node);
   void declare_sizes(ir::Graph& graph, ir::SizeNames& names);

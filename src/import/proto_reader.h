@@ -17,8 +17,8 @@ struct SourcePlace {
   std::string text(const char* at) const;
 };
 
-/// Reads one protobuf message field by field, in place. protozero's varints, but 64-bit lengths (protozero's own reader cuts
-/// them to 32 bits) and every mistake as a Result: bad_file with the offset.
+/// Reads one protobuf message field by field, in place. It uses protozero's varints, but with 64-bit lengths (protozero's own reader
+/// truncates them to 32 bits); malformed input is the error bad_file with the offset.
 ///
 ///   while (TRY(m.next())) switch (m.field()) { case 1: name = TRY(m.bytes()); break; default: TRY(m.skip()); }
 class ProtoReader {
@@ -30,8 +30,9 @@ class ProtoReader {
   Result<bool> next();
   uint32_t field() const { return field_; }
   Result<void> skip();
-  /// Bytes, string or nested message.
+  /// The current field as bytes, string or nested message.
   Result<std::string_view> bytes();
+  /// The current field as a varint, a float and a double.
   Result<int64_t> integer();
   Result<float> number();
   Result<double> real();

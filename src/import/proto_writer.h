@@ -7,16 +7,16 @@
 
 namespace tenon::import {
 
-/// TensorProto up to its data: dims, element type, name.
+/// A TensorProto without its data: dims, element type, name.
 std::string tensor_head(std::string_view name, DType dtype, const Sizes& shape);
-/// Whole TensorProto with the bytes in raw_data (strings in string_data), or with the place where the source says that they lie.
+/// A TensorProto with the bytes in raw_data (strings in string_data); of a constant whose bytes were not read, with its external location.
 /// Errors: out_of_memory, file_missing (computed from bytes that were not read).
 Result<std::string> tensor_message(std::string_view name, const ir::Constant& constant);
-/// Whole TensorProto whose bytes lie in another file.
+/// A TensorProto whose bytes are in another file.
 std::string external_tensor_message(std::string_view name, const ir::Constant& constant, std::string_view location, int64_t offset);
-/// ValueInfoProto.
+/// A ValueInfoProto.
 std::string value_info_message(std::string_view name, const ir::Type& type);
-/// AttributeProto. Errors: out_of_memory.
+/// An AttributeProto. Errors: out_of_memory.
 Result<std::string> attribute_message(std::string_view name, const ir::Attribute& attribute);
 std::string type_attribute_message(std::string_view name, const ir::Type& type);
 std::string graph_attribute_message(std::string_view name, std::string_view graph);

@@ -5,10 +5,10 @@
 
 namespace tenon::import {
 
-/// Makes the graph of an exported decoder, whose inputs are filled (fill_inputs) and which is inferred, one with states: nodes of
+/// Turns the graph of an exported decoder, after fill_inputs() and inference, into one with states: nodes of
 /// GroupQueryAttention append to their cache, each pair becomes a state, the one output is `logits`, f32[1, vocabulary] of the last token.
 /// Errors: those of pair_states and check_rows; bad_input (no logits); not_supported (logits of another shape; a GroupQueryAttention whose
-/// definition needs what is not known).
+/// definition needs unknown types or sizes).
 Result<void> make_stateful(ir::Graph& graph, const DecoderPorts& ports);
 
 }  // namespace tenon::import
