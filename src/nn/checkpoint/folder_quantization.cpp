@@ -89,7 +89,7 @@ Result<const Tensor*> required_tensor(const files::SafeTensorsCheckpoint& checkp
 }
 
 Result<void> require(const Layer& layer, const Tensor& tensor, const char* end, bool words, Sizes shape) {
-  const bool fits = words ? tensor.dtype() == DType::i32 : is_real_arithmetic(tensor.dtype());
+  const bool fits = words ? tensor.dtype() == DType::i32 : is_arithmetic_float(tensor.dtype());
   if (fits && tensor.shape() == shape) return {};
   return std::unexpected(bad_tensor(layer.stem + end, words ? type_text(DType::i32, shape) : "floats, " + type_text(DType::f16, shape),
                                     type_text(tensor.dtype(), tensor.shape())));
