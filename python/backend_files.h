@@ -12,7 +12,7 @@ namespace tenon_python {
 using BackendFiles = std::map<std::string, std::filesystem::path>;
 using Files = std::vector<std::filesystem::path>;
 
-/// Whose library is where: as named, else among the packages of this Python.
+/// The files of backends' libraries: those in `files`, else those found in packages of this Python.
 tenon::BackendLibraries libraries_of(const BackendFiles& files, const std::vector<std::filesystem::path>& custom_ops = {});
 
 }  // namespace tenon_python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tenon.BuildConfig is checked by: the table of its fields, and the reader of its JSON.
+// Bindings that tenon.BuildConfig uses to check itself: the table of its fields, and the reader of its JSON.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -23,7 +23,7 @@ namespace {
                      "save the model as an ONNX file and give its path"});
 }
 
-/// Of a model in memory; an object with SerializeToString gives its bytes. Null: `model` is something else.
+/// The bytes of a model in memory, or of an object with SerializeToString. Null: `model` is something else.
 nb::object bytes_of(const nb::handle& model) {
   if (PyBytes_Check(model.ptr())) return nb::borrow(model);
   if (PyObject_CheckBuffer(model.ptr())) return nb::steal(PyBytes_FromObject(model.ptr()));
@@ -37,14 +37,14 @@ std::span<const std::byte> span_of(const nb::object& bytes) {
   return {reinterpret_cast<const std::byte*>(PyBytes_AsString(bytes.ptr())), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
-/// Of a declared network, which has one (tenon.graph_rewriting.Network). Null: `model` is something else.
+/// The graph of a network (tenon.graph_rewriting.Network). Null: `model` is something else.
 nb::object graph_of(const nb::handle& model) {
   if (tenon::python::is_graph(model)) return nb::borrow(model);
   nb::object graph = nb::getattr(model, "graph", nb::none());
   return tenon::python::is_graph(graph) ? graph : nb::object();
 }
 
-/// What is done with a model, by what it is given as.
+/// The functions that take a model, by the form in which it is given.
 struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes a model: compile and partition.
+// Bindings of the functions that take a model: compile and partition.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -18,20 +18,22 @@ nb::object numpy_of(const Tensor& tensor);
 /// A copy of anything that numpy.asarray takes. `dtype`: the element type of the result; none: the array's own.
 Tensor tensor_of(nb::handle array, DType dtype = DType::none);
 
-/// NumPy's name of an element type, PyTorch's too where it has one; and its numpy.dtype. Raise not_supported.
+/// The name of an element type in NumPy (and PyTorch), and its numpy.dtype. Both raise not_supported.
 const char* numpy_name_of(DType dtype);
 nb::object numpy_dtype_of(DType dtype);
 
 nb::object python_of(const ir::Attribute& attribute);
-/// In the type of the op's schema (an int for a float attribute becomes one); by the value's own type where the schema lacks the name.
+/// A Python value as an attribute of the type in the op's schema (an int may become a float); of the value's own type where the schema
+/// lacks the name.
 ir::Attribute attribute_of(const ir::Op& op, std::string_view name, nb::handle value);
 ir::Attributes attributes_of(const ir::Op& op, const nb::dict& values);
-/// "Add", or "com.microsoft::Gelu", or with `domain` apart. Raises not_supported.
+/// The op of a name: "Add", "com.microsoft::Gelu", or a name and a domain. Raises not_supported.
 const ir::Op& op_named(const ir::OpTable& ops, std::string_view name, std::string_view domain = {});
 
-/// "f32", "float32", a NumPy dtype, or ONNX's number; None: not known.
+/// The element type from "f32", "float32", a NumPy dtype, or ONNX's number; from None: none.
 DType dtype_of(nb::handle dtype);
-/// A size a dimension: an int, the text of a symbolic size, None where it is not known. None for an unknown rank.
+/// A shape as a tuple with one size for each dimension: an int, the text of a symbolic size, None where it is not known. None for an
+/// unknown rank.
 nb::object shape_of(const ir::Type& type);
 ir::Type type_of(Symbols& symbols, nb::handle dtype, nb::handle shape);
 

@@ -35,7 +35,7 @@ const char* docstring_of(std::string_view name) {
 using NewFunction = decltype(nb::detail::nb_backend.nb_func_new);
 NewFunction new_function = nullptr;
 
-/// Of a record's name, which is "def compile(model, ...) -> Engine" where nb::sig gives the signature.
+/// The function's name in the name of a record, which is "def compile(model, ...) -> Engine" where nb::sig gives the signature.
 std::string name_in(std::string_view text) {
   if (text.starts_with("def ")) text.remove_prefix(4);
   return std::string(text.substr(0, text.find('(')));

@@ -5,9 +5,9 @@
 
 namespace tenon::python {
 
-/// Functions and methods that are bound from now on get the docstring of their name. Call before the first of them is bound.
+/// Sets docstrings of functions and methods when they are bound. Call before the first of them is bound.
 void document_functions();
-/// The classes of the module and their properties get theirs. Call after the last of them is bound.
+/// Sets the docstrings of the module's classes and their properties. Call after the last of them is bound.
 void document_classes(nanobind::module_& m);
 
 }  // namespace tenon::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run side: what loads engines and runs them. Uses the public interface alone, and so is in tenon and in tenon_runtime.
+// Bindings for loading and running engines. Uses the public interface alone, and so is in tenon and in tenon_runtime.
 #pragma once
 #include <nanobind/nanobind.h>
 

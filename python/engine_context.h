@@ -17,7 +17,7 @@ struct PyContext {
   explicit PyContext(const tenon::Engine& of);
   PyContext(const tenon::Engine& of, tenon::Context made) : engine(of), context(std::move(made)) {}
 
-  /// Of one thread, for as long as it lives. Raises TenonError (bad_usage) where another thread has it: a run holds no GIL.
+  /// Exclusive use by one thread in its scope. Raises TenonError (bad_usage) where another thread uses the context: runs release the GIL.
   class Use {
    public:
     explicit Use(PyContext& context);
@@ -28,11 +28,11 @@ struct PyContext {
 
   tenon::Engine engine;
   tenon::Context context;
-  std::map<std::string, MemoryReader> bound;  ///< memory of states, by name
+  std::map<std::string, MemoryReader> bound;  ///< memory that is bound to states, by name of the state
   std::mutex in_use;
 };
 
-/// Adds all but `run`.
+/// Adds all methods but `run`.
 void bind_context(nanobind::class_<PyContext>& context);
 
 }  // namespace tenon_python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into an engine and comes out of it, in Python's types. Uses the public interface alone.
+// Conversion of inputs and results of engines from and to Python's types. Uses the public interface alone.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,7 +18,7 @@ struct MlDtypesArray;
 /// tenon.TenonError with the error's parts as attributes.
 [[noreturn]] void raise(const tenon::Error& error);
 
-/// `none`: Tenon has no such element type.
+/// The element type; `none` where Tenon lacks it.
 tenon::DType dtype_of(nb::dlpack::dtype type);
 
 /// "tensor", "sequence", "optional" or "map".
@@ -26,8 +26,8 @@ const char* name_of(tenon::ValueKind kind);
 /// "f32[batch,16]", "seq(map(string,f32))"
 std::string port_text(const tenon::Port& port);
 
-/// What `run` is given, as arrays: numbers where they lie, texts copied; lists for sequences, None for an optional without element, a dict
-/// for a map. Lives until the run is over.
+/// Converts the inputs of a run to arrays: views of numbers, copies of strings; lists for sequences, None for an optional without element,
+/// a dict for a map. Must live until the run has ended.
 class InputReader {
  public:
   explicit InputReader(std::span<const tenon::Port> inputs) : inputs_(inputs) {}
@@ -50,7 +50,7 @@ class InputReader {
   std::span<const tenon::Port> inputs_;
   const tenon::Port* port_ = nullptr;
   std::string name_;
-  std::vector<AnyArray> held_;
+  std::vector<AnyArray> held_;  ///< owners of the memory of views
 };
 
 /// A NumPy array that keeps the result's memory (texts: a copy, of Python's strings); a list of such for a sequence; None for an optional

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph to an engine: the one bridge between the graphs of tenon.rewriting and the public interface.
+// Compiles graphs of tenon.rewriting: the only code that connects them with the public interface.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <tenon/tenon.h>

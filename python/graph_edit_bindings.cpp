@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes a graph.
+// Bindings of functions that change a graph.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -61,7 +61,7 @@ void add_output(const PyGraph& graph, const ValueRef& value, const std::string& 
   g.add_output(id, name_of_output);
 }
 
-/// None: nobody has a name for this axis.
+/// Declares names for the symbolic sizes of a value, axis by axis; None: no name for this axis.
 void name_sizes(const PyGraph& graph, const ValueRef& value, const std::vector<std::optional<std::string>>& declared) {
   ir::Graph& g = graph.restructure();
   const auto shape = g.value(id_in(graph, value)).type.shape;

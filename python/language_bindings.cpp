@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tenon.LLM is made of, over the public interface.
+// Bindings for tenon.LLM, over the public interface.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

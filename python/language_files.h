@@ -16,7 +16,7 @@ struct LanguageFileOptions {
   int64_t window = 0;
   int64_t sinks = 0;
   std::string build_config_file = {};  ///< JSON
-  std::string build_config_text = {};  ///< in place of the file
+  std::string build_config_text = {};  ///< JSON text, in place of the file
   std::vector<std::string> states = {};
 };
 

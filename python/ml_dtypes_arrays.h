@@ -24,7 +24,7 @@ struct MlDtypesArray {
   tenon::Array packed() const;
 };
 
-/// nullopt: `value` is anything else.
+/// The array of a type of ml_dtypes; nullopt for other values.
 std::optional<MlDtypesArray> ml_dtypes_array(nb::handle value);
 
 /// A NumPy array of a type of ml_dtypes: it keeps the memory of `array`; elements below 8 bits are copied. None: `array` has a type that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New nodes, as the caller of Graph.insert and Rewriter.op says them.
+// New nodes from the arguments of Graph.insert and Rewriter.op.
 #include "new_node.h"
 
 #include <nanobind/stl/string.h>

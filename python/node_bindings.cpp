@@ -41,7 +41,7 @@ nb::object provenance(const NodeRef& node) {
   return nb::make_tuple(p->rule, p->sources);
 }
 
-/// What the model's author said of the node.
+/// The node's metadata_props in the source model.
 nb::dict metadata(const NodeRef& node) {
   nb::dict out;
   if (const auto& p = resolve(node).provenance)
@@ -125,7 +125,7 @@ nb::object array_of(const ValueRef& value) {
   return numpy_of(unwrap(std::move(tensor)));
 }
 
-/// What is known of the elements of a small integer value: ints, texts of symbolic sizes.
+/// The known elements of a small integer value: ints, and symbolic sizes as texts.
 nb::object elements_of(const ValueRef& value) {
   const auto& data = resolve(value).data;
   if (!data) return nb::none();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a run before its time: a StopToken of the caller's, and Ctrl-C on the main thread. Includes the public interface alone.
+// Cancels runs: by a StopToken of the caller, and by Ctrl-C on the main thread. Includes the public interface alone.
 #pragma once
 #include <tenon/tenon.h>
 
@@ -13,7 +13,7 @@ namespace tenon_python {
 class StopSource {
  public:
   void stop();
-  /// Runs that were stopped stay so.
+  /// Allows runs again; runs that were stopped are not resumed.
   void reset();
   bool is_stopped() const;
 
@@ -27,7 +27,7 @@ class StopSource {
   std::vector<tenon::StopToken*> running_;
 };
 
-/// The token of one run, for as long as it lives. On the process's main thread SIGINT stops it, before Python's own handler runs, where
+/// The stop token of one run, in its scope. On the process's main thread SIGINT stops it, before Python's own handler runs, where
 /// Python has one.
 /// Cost: without a source and off the main thread nothing; on it two system calls.
 class RunStop {
@@ -38,7 +38,7 @@ class RunStop {
   RunStop(const RunStop&) = delete;
   RunStop& operator=(const RunStop&) = delete;
 
-  /// Null: nothing can stop the run.
+  /// The run's token; null: nothing can stop the run.
   const tenon::StopToken* token() const { return token_; }
   /// Whether SIGINT alone has stopped the run. If so the token no longer stops it.
   bool take_interrupt();

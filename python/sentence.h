@@ -8,7 +8,7 @@ namespace tenon::python {
 
 /// str(object); empty where that fails.
 std::string text_of(nanobind::handle object);
-/// "ValueError: no such axis (rules.py:12)": an exception, and where it was raised.
+/// An exception with its location as text: "ValueError: no such axis (rules.py:12)".
 std::string sentence_of(nanobind::handle error);
 
 }  // namespace tenon::python

@@ -12,7 +12,7 @@ namespace tenon_python {
 
 struct MlDtypesArray;
 
-/// The memory of writable, C-contiguous arrays, which it keeps.
+/// Reads the memory of writable, C-contiguous arrays, and holds references to these.
 class MemoryReader {
  public:
   /// place, expected: for errors. Raises TenonError: bad_input, not_supported.

@@ -10,7 +10,8 @@
 
 namespace tenon::python {
 
-/// Has raised while a plugin was called: its text goes to the host. An interrupt from the keyboard is raised again once Python goes on.
+/// The status of an exception that a plugin's function raised; its text goes to the host. KeyboardInterrupt is raised again when Python
+/// code runs again.
 inline int32_t status_of(const tenon_host* host, nanobind::python_error& error) {
   const nanobind::object raised = nanobind::borrow(error.value());
   const bool interrupted = PyErr_GivenExceptionMatches(raised.ptr(), PyExc_KeyboardInterrupt) != 0;
@@ -20,7 +21,7 @@ inline int32_t status_of(const tenon_host* host, nanobind::python_error& error) 
   return host->fail(host, status, sentence_of(raised).c_str());
 }
 
-/// A function of a plugin: under the GIL, whatever it raises is a status and a text.
+/// Calls a function of a plugin under the GIL; exceptions become a status and an error text of the host.
 template <class Act>
 int32_t guarded(const tenon_host* host, Act act) noexcept {
   const nanobind::gil_scoped_acquire acquired;

@@ -9,7 +9,8 @@ namespace tenon::python {
 /// A list of tenon.Operand; None where an operand is missing.
 nb::list operands_of(const tenon_host* host, std::span<const tenon_type* const> types);
 
-/// By the function `shape`; else as operand 0 is. Raises what it raises, and TypeError, ValueError for what is no shape.
+/// Infers the results by the plugin's function `shape`; without one they have the shape of operand 0. Raises its exceptions, and TypeError
+/// or ValueError for an invalid shape.
 void infer_results(const PythonOp& op, const tenon_inference& inference);
 
 }  // namespace tenon::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op whose functions are Python's.
+// An op of a plugin whose functions are Python functions.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -18,13 +18,13 @@ namespace nb = nanobind;
 struct PythonOp {
   ArrayKind arrays = ArrayKind::numpy;
   nb::object function;
-  nb::object shape;             ///< from operands' shapes to results'; null: as operand 0's
+  nb::object shape;             ///< function from operands' shapes to results'; null: results have operand 0's
   nb::object define;            ///< from operands and fields to a definition; null: there is none, or it is a text
-  std::vector<int32_t> dtypes;  ///< of results; TENON_NO_DTYPE: as operand 0's
+  std::vector<int32_t> dtypes;  ///< of results; TENON_NO_DTYPE: that of operand 0
   std::vector<bool> are_bools;  ///< of fields
-  bool takes_out = false;       ///< writes to arrays that it is given
+  bool takes_out = false;       ///< the function writes its results to arrays that it gets
 
-  std::deque<std::string> texts;  ///< what the tables point at
+  std::deque<std::string> texts;  ///< strings that the tables point to
   std::vector<tenon_port> operands, results;
   std::vector<tenon_field_rule> fields;
   std::vector<const tenon_port*> operand_list, result_list;
@@ -36,9 +36,10 @@ struct PythonOp {
   tenon_library library = {};
 
   const char* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
-  /// Once ports and fields are listed. infers: by `shape`, or like operand 0; else as the definition says.
+  /// Fills the tables of the C interface, after ports and fields are listed. infers: results are inferred by `shape` or like operand 0;
+  /// false: by the definition.
   void fill_tables(bool infers);
-  /// Under whose host its functions are called from now on.
+  /// Sets the host under which its functions are called from now on.
   void known_as(const tenon_host* host);
 };
 

@@ -21,14 +21,14 @@ namespace tenon::python {
 
 namespace {
 
-/// Of each port (name, may be missing, takes any number of values).
+/// A tuple for each port: (name, may be missing, takes any number of values).
 nb::list tuples_of(const std::vector<tenon_port>& ports) {
   nb::list out;
   for (const tenon_port& port : ports) out.append(nb::make_tuple(port.name, port.optional != 0, port.variadic != 0));
   return out;
 }
 
-/// What the op is, as PluginCreator reads it. node_op: what nodes call it.
+/// The description of an op for PluginCreator. node_op: its name in nodes.
 nb::dict op_dict(const plugin::Op& op, const std::string& node_op) {
   nb::list fields;
   for (const tenon_field_rule& rule : op.fields)

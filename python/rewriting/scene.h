@@ -12,8 +12,8 @@
 
 namespace tenon::python {
 
-/// A graph as patterns in Python see it: each node is one Python object for as long as it lives, and results go by name. It notes what a
-/// pattern reads, so that a pattern that has refused a node is tried again only where something of that has changed.
+/// The graph for patterns in Python: each node has one Python object for as long as it lives, and results are found by name. It records
+/// what a pattern reads, so that a pattern that refused a node is tried there again only after a change of what it read.
 class Scene {
  public:
   /// `make(node)` gives the object of a node; `fill(object, node)` brings it up to date after its operands, results or attributes changed.
@@ -29,39 +29,40 @@ class Scene {
   nb::object node_before(std::string_view name);
   nb::list next_nodes(std::string_view name);
 
-  // --- results: names that nobody makes are no error -----------------------------------------------------------
+  // --- results by name; unknown names are no error --------------------------------------------------------------
   /// None where there is none. An output of the graph may go by another name than its value.
   ir::ValueId find(std::string_view name);
   bool is_output(std::string_view name);
   bool is_used(std::string_view name);
   bool is_captured(std::string_view name);
   bool is_used_more_than_once(std::string_view name);
-  /// The value for a question whose answer may change when the value's users, producer or type do.
+  /// The value of a name, recorded as read: a later change of its users, producer or type may change the pattern's result.
   const ir::Value* value_named(std::string_view name);
 
   // --- trying a pattern ----------------------------------------------------------------------------------------
-  /// Finds out what has changed since the last call.
+  /// Determines what has changed since the last call.
   void begin_sweep();
-  /// match(view, object, matched) of every living node of one of the op types (empty: all) that it has not refused in the same
-  /// surroundings before. Returns (how many were tried, [(node, answer)]).
+  /// Calls match(view, object, matched) for every live node of one of the op types (empty: all), unless the pattern refused it before and
+  /// nothing that it read has changed. Returns (number of calls, [(node, result of match)]).
   nb::tuple match_nodes(size_t pattern, const std::vector<std::string>& op_types, nb::handle match, nb::handle view, nb::list matched);
-  /// The current pattern reads more than results by name.
+  /// Records that the current pattern reads more than results by name, so that any change may affect it.
   void looks_everywhere() { everywhere_ = true; }
 
  private:
-  struct State {  ///< what the object of a node says, and when the node last changed
+  struct State {  ///< the contents of a node's object, and when the node last changed
     nb::object object;
     std::vector<ir::ValueId> operands, results;
     std::vector<std::string> names;  ///< of operands, then of results
     ir::Attributes attributes;
-    uint64_t changed = 0;
-    uint64_t seen = 0;
+    uint64_t changed = 0;  ///< sweep of the last change
+    uint64_t seen = 0;     ///< last sweep in which the node existed
   };
   struct ValueState {  ///< of a value
     ir::Type type;
     bool output = false;
     uint64_t changed = 0;
   };
+  /// A pattern that refused a node: when, and the values that it read.
   struct Refusal {
     uint64_t sweep;
     bool everywhere;
@@ -86,7 +87,7 @@ class Scene {
   std::vector<ir::NodeId> live_;  ///< nodes with a result that is used, when the sweep began
   std::unordered_map<size_t, std::unordered_map<ir::NodeId, Refusal>> refused_;
   uint64_t sweep_ = 0;
-  uint64_t last_change_ = 0;  ///< the last sweep that found any
+  uint64_t last_change_ = 0;  ///< the last sweep that found a change
   std::vector<ir::ValueId> reads_;
   bool everywhere_ = false;
 };

@@ -7,11 +7,11 @@
 
 namespace tenon::inline base {
 
-/// The external code that this process runs: recorded while the object lives, so that a watching process can report what ended this one.
-/// One thread at a time; an inner activity replaces the outer one until it ends. Costs a load where no record is set.
+/// Records, in its scope, which external code this process calls, so that a monitoring process can report what crashed it. Only one thread
+/// at a time; an inner scope replaces the outer record until it ends. Cost where no record is set: one load.
 class Activity {
  public:
-  /// Memory that the watching process shares; `text` ends with 0.
+  /// Memory shared with the monitoring process; `text` is null-terminated.
   struct Record {
     std::atomic<uint64_t> changes{0};
     char text[240] = {};

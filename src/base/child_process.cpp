@@ -31,7 +31,7 @@ class Copies {
       if (d >= 0) close(d);
   }
   Copies(const Copies&) = delete;
-  /// What posix_spawn says, as it does.
+  /// Adds the actions to `actions`. Returns the error number of the posix_spawn functions; 0: none.
   int give(posix_spawn_file_actions_t& actions) const {
     int error = 0;
     for (size_t k = 0; k < numbers_.size() && error == 0; ++k)
@@ -110,7 +110,7 @@ std::optional<int> ChildProcess::status() {
   siginfo_t ended{};
   if (!status_ && options_.own_group && waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
       ended.si_pid != 0)
-    kill(-process_, SIGKILL);  // what it started, while its number is nobody else's
+    kill(-process_, SIGKILL);  // processes that it started, before its process number can be reused
   int status = 0;
   if (!status_ && waited(status, WNOHANG) == process_) status_ = status;
   return status_;

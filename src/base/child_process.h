@@ -36,12 +36,13 @@ class ChildProcess {
 
  private:
   ChildProcess() = default;
+  /// waitpid() for the process.
   pid_t waited(int& status, int flags) const;
 
   Options options_;
   pid_t process_ = -1, owner_ = -1;
-  int from_ = -1;
-  std::string read_;  ///< of its next lines
+  int from_ = -1;     ///< pipe from its stdout
+  std::string read_;  ///< bytes that were read and not yet returned by line()
   std::optional<int> status_;
 };
 

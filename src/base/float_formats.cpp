@@ -10,7 +10,7 @@
 namespace tenon::inline base {
 namespace {
 
-/// What the codes beyond the finite ones mean.
+/// Which codes of a format are no finite numbers, and their meaning.
 enum class Special : uint8_t {
   ieee,        ///< top exponent: infinity and NaN
   nan_at_top,  ///< only the all-ones code is NaN, no infinity

@@ -2,8 +2,9 @@
 #pragma once
 #include <cstdint>
 
-/// The record of a kernel's arguments (runtime::KernelArgs), as byte offsets: generated code reads by them, and the runtime's struct is
-/// held to them. Each field is a pointer of 8 bytes on every target. Code in engine files goes by these numbers for ever.
+/// The record of a kernel's arguments (runtime::KernelArgs), as byte offsets: generated code reads fields at these, and the runtime
+/// checks its struct against them. Each field is a pointer of 8 bytes on every target. Code in engine files relies on them: they never
+/// change.
 namespace tenon::inline base::kernel_arguments {
 
 inline constexpr int64_t buffers = 0;   ///< to the pointers of the kernel's arguments

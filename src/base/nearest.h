@@ -6,8 +6,9 @@
 
 namespace tenon::inline base {
 
-/// Letters added, lost, changed or swapped with the next one; case does not count. Source: Damerau 1964, Levenshtein 1966. Cost: the
-/// product of the lengths without the beginning and the end that both have; 64 where one has more letters than that left.
+/// The number of letters that are inserted, deleted, changed or swapped with the next one to get from a to b, without regard to case.
+/// Source: Damerau 1964, Levenshtein 1966. Cost: the product of the lengths without common prefix and suffix. Returns 64 where one of these
+/// lengths is larger.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The one of `names` that differs least from `name`, where a typo explains the difference; else "".

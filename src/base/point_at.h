@@ -6,10 +6,10 @@
 
 namespace tenon::inline base {
 
-/// Makes `view` one of other bytes, of the same dtype and shape. Allocates nothing.
+/// Lets a view refer to other bytes, with the same dtype and shape. Allocates nothing.
 inline void point_at(Tensor& view, const void* bytes) {
   const DType dtype = view.dtype();
-  Sizes shape = std::move(const_cast<Sizes&>(view.shape()));  // its memory: a view's shape is made by whoever makes the view
+  Sizes shape = std::move(const_cast<Sizes&>(view.shape()));  // reuses the memory of the shape
   view = Tensor::view(dtype, std::move(shape), bytes, nullptr);
 }
 

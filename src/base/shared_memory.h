@@ -6,9 +6,10 @@
 
 namespace tenon::inline base {
 
-/// Registers memory of this process that is mapped from a file which can be passed to other processes. Destroying it ends that.
+/// Registers memory that is mapped from a file whose descriptor can be passed to other processes; the destructor unregisters it.
 class SharedMemory {
  public:
+  /// A location in registered memory, which another process can map.
   struct Place {
     uint64_t block = 0;  ///< distinguishes successive blocks at one address; from 1
     int file = -1;       ///< the descriptor

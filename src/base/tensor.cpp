@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-/// Up to here a few bytes more are allocated instead of an aligned block, which glibc cuts out of a larger one: thousands of small
-/// constants leave the heap in pieces.
+/// Tensors of up to this many bytes are aligned by allocating some bytes more. glibc cuts aligned blocks out of larger ones, so that
+/// thousands of small constants would fragment the heap.
 constexpr size_t kSmall = 16384;
 
 std::shared_ptr<std::byte> small_zeroed_buffer(size_t size) {

@@ -49,7 +49,7 @@ class WireReader : public protozero::pbf_reader {
   }
 };
 
-/// bad_file: the fields of a section of an engine are damaged. what: "the program does not decode".
+/// The error bad_file for damaged fields in a section of an engine. what: "the program does not decode".
 Error damaged_fields(std::string_view section, std::string_view what, std::string found);
 
 /// Calls `read` with a WireReader of these bytes and returns its result. Errors: damaged_fields where it throws.

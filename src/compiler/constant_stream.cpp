@@ -30,7 +30,7 @@ void ConstantStream::begin() {
   if (begun_ == constants_.size()) return;
   const ir::Constant& constant = *constants_[begun_];
   Buffer& buffer = buffers_[begun_++ % 2];
-  // What costs less than a thread, and all of it where the system has none, is computed on first use.
+  // Constants that cost less than starting a thread are computed on first use; so are all where no thread can be started.
   constexpr int64_t kWorthAThread = 1 << 18;
   const auto when = constant.byte_size() < kWorthAThread ? std::launch::deferred : std::launch::async | std::launch::deferred;
   pending_ = std::async(when, [&] { return bytes_of(constant, buffer); });

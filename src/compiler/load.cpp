@@ -60,7 +60,7 @@ Result<std::vector<partition::Pin>> preferred_of(const runtime::Libraries& libra
   return out;
 }
 
-/// As the engine was built. Errors: those of read_options_of and read_backends_of.
+/// The compile options with which the engine was built. Errors: those of read_options_of and read_backends_of.
 Result<CompileOptions> options_of(std::span<const std::byte> manifest, runtime::Libraries libraries, const std::string& place) {
   CompileOptions out;
   const auto json =

@@ -48,7 +48,7 @@ std::vector<fs::path> folders_of(const fs::path& model) {
   return {own};
 }
 
-/// 0 where nothing says one.
+/// 0 where no configuration states one.
 Result<int64_t> trained_context(const fs::path& model) {
   for (const fs::path& folder : folders_of(model)) {
     const json genai = TRY(read_config(folder / "genai_config.json")), config = TRY(read_config(folder / "config.json"));

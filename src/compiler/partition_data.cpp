@@ -116,7 +116,7 @@ Json guessed_sizes(const ir::Graph& graph) {
   return out;
 }
 
-/// What only a build determines.
+/// Adds the fields that only a build determines: peak_bytes and handed_back.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::LinkedPrograms& b = built.built;
   if (const auto planned = runtime::planned_bytes(b.programs, default_shapes(b.programs[0].inputs, shapes)))

@@ -45,7 +45,7 @@ Result<void> place(const program::PlacedConstant& weight, std::byte* memory) {
   return {};
 }
 
-/// By all threads. A thread pool's body throws nothing: what one throws, the caller does.
+/// Materialises the weights on all threads. The body of a thread pool must not throw, so an exception is stored and thrown by the caller.
 Result<void> place_all(std::span<const program::PlacedConstant> weights, std::byte* memory) {
   std::mutex lock;
   Result<void> first;  // that failed

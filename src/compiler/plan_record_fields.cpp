@@ -126,7 +126,7 @@ std::string encode_node(const std::vector<size_t>& groups) {
 
 // --- reading ---
 
-/// That a field has no value which there can be.
+/// Thrown where a field has an invalid value.
 struct BadField {
   std::string what;
 };

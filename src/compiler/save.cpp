@@ -84,7 +84,7 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-/// What the segments of plugins are made from, in all programs.
+/// The plugins that segments of all programs are created from.
 std::vector<std::string_view> saved_plugins(const runtime::ProgramTable& programs, const backend::Backends& backends) {
   std::vector<std::string_view> out;
   for (const runtime::NamedProgram& p : programs.programs)
@@ -116,7 +116,7 @@ Result<void> add_plugins(engine::Writer& writer, const Compiled& c, bool embedde
   return add_plugin_libraries(writer, saved);
 }
 
-/// What was measured of plugins: for people.
+/// Adds the section with the times that were measured for plugins, for `tenon inspect`.
 void add_measured(engine::Writer& writer, const Compiled& c) {
   if (!c.report.measured.empty()) writer.add(SectionType::plugin_times, plugin::encode(c.report.measured), {.required = false});
 }

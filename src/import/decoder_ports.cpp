@@ -30,7 +30,7 @@ constexpr std::pair<std::string_view, InputRole> kRoles[] = {
     {"logits_to_keep", InputRole::kept_logits},
 };
 
-/// What a present is called in place of a past.
+/// Prefixes of names: of a past input, and of its present output.
 constexpr std::pair<std::string_view, std::string_view> kPresents[] = {
     {"past_key_values", "present"},
     {"past", "present"},
@@ -42,7 +42,7 @@ std::vector<std::string> port_names(const std::vector<OnnxValueInfo>& ports) {
   return out;
 }
 
-/// Those that a caller gives: initializers may be listed as inputs too.
+/// The inputs that a caller gives, without initializers, which may be listed as inputs too.
 std::vector<const OnnxValueInfo*> inputs_of(const OnnxGraph& graph) {
   std::unordered_set<std::string_view> weights;
   for (const OnnxTensor& t : graph.initializers) weights.insert(t.name);

@@ -74,7 +74,7 @@ Result<std::string> ExportWriter::definition(const ir::Graph& graph, ir::NodeId 
   TRY(check_constants(*inner, target_, needed, graph.view(id).where()));
   std::unordered_set<std::string> used;
   NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}, .function = true};
-  // A missing operand keeps its place among the inputs: the call says "" there.
+  // A missing operand keeps its place among the inputs: the call has the name "" there.
   const ir::Node& node = graph.node(id);
   std::string out;
   name_values(*inner, scope, inner->inputs().size());

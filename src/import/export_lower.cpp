@@ -20,7 +20,7 @@ bool is_spoken(std::string_view domain) {
 }  // namespace
 
 namespace {
-/// What the node's form needs, whatever its element types.
+/// The lowest opset that can express the node's operands and attributes, without regard to its element types.
 int64_t lowest_opset_of_form(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const ops::OpDef& def = ops::def_of(*node.op);
@@ -106,7 +106,8 @@ struct Lowering {
     return schema && schema->deprecated && ops::def_of(op).since_version <= target.version;
   }
 
-  /// Where the target lacks the element types alone, others may say the same.
+  /// Where the target lacks only the node's element types, rewrites the node with other types, if these give the same results. True where
+  /// it did.
   Result<bool> changes_types(ir::Graph& g, ir::NodeId id) {
     if (lowest_opset_of_form(g, id) > target.version) return false;
     if (TRY(ops::widen_types(g, id, target.version))) return true;
@@ -131,7 +132,7 @@ struct Lowering {
   }
 
   Result<void> downgrade(ir::Graph& g, ir::NodeId id, const ops::OpDef& def) {
-    // What stays of the attributes that are newer than the opset says the default.
+    // Attributes newer than the opset that are still present have their default value.
     for (const ops::AttributeSpec& spec : ops::attribute_specs(def))
       if (spec.since > target.version) g.erase_attribute(id, spec.name);
     return def.downgrade ? def.downgrade(g, id, static_cast<int>(target.version)) : Result<void>();

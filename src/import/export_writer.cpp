@@ -32,7 +32,7 @@ bool is_new_cache(const ops::OpDef& def, const ir::Node& node, size_t index) {
   return false;
 }
 
-/// A result that nobody reads, at a place where the op allows it to be left out.
+/// Whether a result has no reader and the op allows it to be omitted.
 bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
   const ir::ValueId id = index < node.outputs.size() ? node.outputs[index] : ir::ValueId();
   if (node.op->unknown) return !id;
@@ -50,7 +50,7 @@ void add_entry(pbf_writer& node, std::string_view key, std::string_view value) {
   node.add_message(schema::node::kMetadata, message);
 }
 
-/// What the exporter of the source said, and which rule made the node out of which nodes.
+/// Writes the source's metadata of a node, the rule that created it, and the names of its source nodes.
 void add_metadata(pbf_writer& node, const ir::Provenance& provenance) {
   for (const auto& [key, value] : provenance.metadata) add_entry(node, key, value);
   if (provenance.rule.empty()) return;
@@ -99,8 +99,9 @@ void ExportWriter::name_values(const ir::Graph& graph, NameScope& scope, size_t 
   }
 }
 
-/// Settles where a constant that this graph reads is written: where a graph around this one writes it already, else in the root where it is
-/// large, else here. One that nobody reads in this graph is not written for it: bodies that read it write their own.
+/// Decides in which graph a constant that this graph reads is written: in the enclosing graph that writes it already, else in the root
+/// where it is large, else in this one. A constant without readers in this graph is not written here: bodies that read it write it
+/// themselves.
 void ExportWriter::name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope) {
   const ir::Value& value = graph.value(id);
   if (value.uses.empty()) return;

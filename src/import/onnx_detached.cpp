@@ -10,7 +10,8 @@ namespace tenon::import {
 
 namespace {
 
-/// Of a model in memory: the folder that the process is in. To read it fails, so that nobody takes other bytes for a weight's.
+/// The location of external data in a detached model: the current folder, which cannot be read as a file, so that a runtime that tries to
+/// read a weight fails.
 constexpr std::string_view kNoFile = ".";
 
 bool is_large(const ir::Value& v) {

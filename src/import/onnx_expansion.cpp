@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kGrowth = 256, kAlways = 1 << 20;
 
-/// What a list of nodes becomes.
+/// The size of a list of nodes after expansion of functions.
 struct Size {
   int64_t values = 0;  ///< INT64_MAX: more than that
   int levels = 0;      ///< of calls

@@ -59,7 +59,7 @@ std::string model_head(const Lowered& lowered) {
   return out;
 }
 
-/// As a reader reads it, before anything is written.
+/// Checks the names in the model as a reader does, before a file is written.
 Result<void> check_names(const Lowered& lowered) {
   std::vector<std::string_view> weights;
   for (const Weight& w : lowered.writer.weights) weights.push_back(w.name);

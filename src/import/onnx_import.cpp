@@ -101,7 +101,7 @@ bool drop_intervals(std::vector<RequestedShape>& shapes) {
   return any;
 }
 
-/// A model that nodes allow only with constants for the defaults has constants for them, and a warning says why.
+/// Where some node requires constants, inputs with defaults become constants, with a warning that gives the reason.
 Result<Imported> import_once(std::string_view bytes, const std::shared_ptr<const void>& keeper, const std::string& file,
                              const std::optional<files::ExternalData>& data, const ImportOptions& options) {
   bool has_defaults = false;
@@ -115,7 +115,7 @@ Result<Imported> import_once(std::string_view bytes, const std::shared_ptr<const
   return frozen;
 }
 
-/// With the model for all sizes in addition to that for the requested intervals.
+/// Imports the model twice: for the requested intervals of sizes, and without them (Imported::unbounded).
 Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                              const std::optional<files::ExternalData>& data, const ImportOptions& options) {
   Imported out = TRY(import_once(bytes, keeper, file, data, options));

@@ -232,7 +232,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   return attach(scope, id, given.bodies, where_of(scope, node));
 }
 
-/// As the file says it, missing operands and results in their places; bodies in the file's order.
+/// Inserts a node of an unknown op as it is in the file: missing operands and results keep their positions, bodies their order.
 Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, const ir::Op& op) {
   const std::string where = where_of(scope, node);
   for (const OnnxAttribute& a : node.attributes) TRY(check_kept(scope, a, node));

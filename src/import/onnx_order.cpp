@@ -35,7 +35,8 @@ Result<Producers> producers_of(const std::vector<OnnxNode>& nodes) {
   return out;
 }
 
-/// Whoever waits for nobody any more, by position. waits: for how many each node waits; above 0 in the end for those on a cycle and after.
+/// Kahn's algorithm: the nodes in topological order, of several ready ones the first by position. waits: for each node the number of its
+/// predecessors that are not in the order yet; after the call it is above 0 for nodes on a cycle and those after it.
 std::vector<uint32_t> drain(const std::vector<std::vector<uint32_t>>& users, std::vector<uint32_t>& waits) {
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
   for (uint32_t i = 0; i < waits.size(); ++i)

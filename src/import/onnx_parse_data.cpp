@@ -123,7 +123,7 @@ Result<void> OnnxParser::read(OnnxValueInfo& out, std::string_view message) {
 
 namespace {
 
-/// What the type is whose element's type is in a `field`, itself in a `kind`.
+/// The kind of a type that is the element type (in protobuf field `field`) of a type of kind `kind`.
 OnnxType::Kind nested(OnnxType::Kind kind, uint32_t field) {
   const bool sequence = field == schema::type::kSequence;
   if (kind == OnnxType::Kind::tensor) return sequence ? OnnxType::Kind::sequence : OnnxType::Kind::optional;

@@ -49,7 +49,7 @@ Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& m
       .advice(near + "name the library of plugins that has them (--plugin LIB), or export the model with these ops as local functions");
 }
 
-/// What tenon/trt.hpp calls the namespace of plugins that have none, which models of TensorRT's exporters look for whatever their domain.
+/// The namespace that tenon/trt.hpp gives plugins without one. Nodes that TensorRT's exporters write refer to it, whatever their domain.
 constexpr std::string_view kNoNamespace = "trt.plugins";
 
 std::string_view text_of(const OnnxNode& node, std::string_view attribute) {

@@ -30,7 +30,7 @@ Result<int64_t> unsigned_number(std::string_view text, std::string_view key, con
   return value;
 }
 
-/// 0 says what leaving the length out says: to the end of the file, of which the tensor takes what its shape needs.
+/// A length of 0 means the same as none: up to the end of the file, of which the tensor uses the bytes that its shape needs.
 Result<std::optional<int64_t>> length_of(std::string_view text, const std::string& where) {
   const int64_t length = TRY(unsigned_number(text, "length", where));
   return length == 0 ? std::nullopt : std::optional(length);
@@ -147,7 +147,7 @@ Result<void> check_parts(const Tensor& values, const Tensor& indices, int64_t ra
       .found(type_text(indices.dtype(), indices.shape()));
 }
 
-/// Where element `i` is among all of the dense tensor's.
+/// The row-major index in the dense tensor of element `i` of a sparse one.
 Result<int64_t> dense_place(const Tensor& indices, int64_t i, const Sizes& dims, int64_t count, const std::string& place) {
   const bool linear = indices.rank() == 1;
   const int64_t rank = linear ? 0 : static_cast<int64_t>(dims.size());

@@ -26,7 +26,7 @@ Storage storage_of(DType dtype) {
   }
 }
 
-/// Writes entries one after the other and says when there are too many.
+/// Writes entries one after the other, and reports excess ones.
 struct Sink {
   std::byte* out;
   int64_t left;

@@ -113,12 +113,12 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   }
   if (!t.shape) return out;
   out.shape.emplace();
-  // Every tensor that the value holds has sizes of its own: a name says nothing of them.
+  // Tensors in a container have independent sizes, so names of dimensions are ignored.
   for (const OnnxDim& d : *t.shape) out.shape->push_back(TRY(dim(out.is_tensor() || d.value ? d : OnnxDim(), name)));
   return out;
 }
 
-/// The model says nothing of the size.
+/// Whether the model states neither number nor name for the dimension.
 static bool is_unnamed(const OnnxValueInfo& input, size_t axis) {
   if (!input.type.shape) return true;
   const OnnxDim& declared = (*input.type.shape)[axis];

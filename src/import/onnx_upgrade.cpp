@@ -18,7 +18,7 @@ Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
     Result<void> upgraded = upgrade_and_infer(graph, id);
     if (upgraded && graph.alive(id)) use_hints(graph, id);
     if (upgraded) continue;
-    // What is upgraded is not what the file says any more.
+    // After an upgrade the node differs from that in the file, so it cannot be kept as an unknown op.
     if (!keep_invalid_ || !newest) return upgraded;
     warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), upgraded.error()->what));
     use_hints(graph, keep_as_unknown(graph, id));
@@ -85,7 +85,7 @@ bool GraphUpgrader::has_upgrades(const ir::Graph& graph) const {
 
 namespace {
 
-/// What inference said on the way is no declaration that the next inference has to keep to.
+/// Clears the inferred types of all results, so that the next inference does not take them for declared types.
 void forget_results(ir::Graph& graph) {
   for (ir::NodeId id : graph.nodes()) {
     for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) forget_results(graph.body(id, k));
@@ -118,7 +118,7 @@ Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
       body.set_data(body.inputs()[formals + i], outside.data);
     }
     TRY(upgrade_graph(body));
-    // What a loop carries may turn out to change its shape.
+    // Inference may find that a loop-carried value changes its shape: then the body is inferred again.
     if (graph.node(id).op->body_input_types(graph.view(id), k) != types) forget_results(body);
   }
   return {};

@@ -85,7 +85,7 @@ std::string tensor_elsewhere(std::string_view name, const ir::Constant& constant
   return out;
 }
 
-/// As the source said it.
+/// A TensorProto with the external location that the source model had.
 std::string referring_message(std::string_view name, const ir::Constant& constant, const ir::Constant::Reference& bytes) {
   std::vector<std::pair<std::string_view, std::string>> entries = {{"location", bytes.location}};
   if (bytes.offset != 0 || bytes.length) entries.emplace_back("offset", std::to_string(bytes.offset));

@@ -24,7 +24,7 @@ struct Pair {
 
 std::string pair_place(std::string_view text) { return "state '" + std::string(text) + "'"; }
 
-/// What each * of the pattern stands for in the name; nullopt: it does not match. The first ones are as short as possible.
+/// The text that each * of the pattern matches in the name, earlier ones as short as possible; nullopt: the name does not match.
 std::optional<std::vector<std::string_view>> match(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>()) : std::nullopt;

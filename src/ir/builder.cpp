@@ -82,7 +82,7 @@ ValueId Builder::constant(ConstantRef constant) {
 
 ValueId Builder::ints(std::vector<int64_t> values) { return constant(Tensor::of_i64({static_cast<int64_t>(values.size())}, values)); }
 
-/// Of strings the empty one, which is their zero.
+/// For strings the value is ignored: the scalar is the empty string.
 ValueId Builder::scalar(DType dtype, double value) {
   return constant(dtype == DType::string ? Tensor::of_strings({}, {""}) : Tensor::scalar(dtype, value));
 }

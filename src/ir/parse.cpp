@@ -104,7 +104,7 @@ class Parser {
     return {};
   }
 
-  /// Of an input with open sizes, "f32[3] = [1, 2, 3]".
+  /// The default of an input with symbolic sizes, which states its own type: "f32[3] = [1, 2, 3]".
   Result<ConstantRef> default_of(const Type& type) {
     const Token near = lexer_.peek();
     if (type.is_static()) return values_.constant(type);

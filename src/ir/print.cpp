@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kDefaultUpper = int64_t{1} << 40;
 
-/// What the text says of symbols: which occur, and whether their order or bounds must be printed.
+/// The symbols that occur in the text, and whether a `symbol` line must state their order or bounds.
 struct SymbolUse {
   std::unordered_set<const DimNode*> seen;
   bool composite = false;
@@ -171,7 +171,7 @@ class Printer {
   /// Strings have no bytes that could be stored apart from the text.
   bool is_left_out(DType dtype, int64_t count) const { return count > limit_ && (dtype != DType::string || !big_); }
 
-  /// With the type of its own where sizes of the input are open.
+  /// The default of an input as text; with its own type where the input has symbolic sizes.
   std::string default_of(const Value& input) {
     const Constant& c = *input.constant;
     return (input.type.is_static() ? "" : type_text(c.dtype, c.shape) + " = ") + bytes(input.constant);

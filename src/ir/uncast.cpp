@@ -6,7 +6,7 @@
 namespace tenon::ir {
 namespace {
 
-/// Of the parts of a Concat.
+/// uncast() of a Concat: all its parts must be cast from the same type.
 ConstantRef uncast(const Constant::Concat& step) {
   std::vector<ConstantRef> parts;
   for (const ConstantRef& part : step.operand) {

@@ -75,7 +75,7 @@ struct Rule {
   std::string_view covered_patterns = {};
 };
 
-/// What one file NAME.cpp below src/rules/STAGE defines. The stage says when its rules run.
+/// The rules of one file NAME.cpp below src/rules/STAGE. The stage determines when they run.
 struct RuleList {
   /// Names of sets, separated by blanks. tenon: what compiling a model runs; default, onnxruntime: as yobx's sets of these names
   /// (onnxruntime_cuda: of the latter what the CPU build has no kernel for); canonical: brings equal subgraphs to one form.

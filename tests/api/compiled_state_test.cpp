@@ -30,7 +30,7 @@ long allocations_of(tenon::Context& context, std::span<const tenon::Array> input
   return tenon::tests::allocations - before;
 }
 
-/// Of a cache of 4,096 rows one changes, and the run allocates what one without states does.
+/// A run changes one row of a cache of 4,096, and allocates no more than a run without states.
 TEST(ApiCompiledStates, ScatterIntoBoundMemoryWritesOneRow) {
   const auto engine = compiled(
       "graph(x: f32[1,1,64], at: i64[1], cache: f32[1,4096,64]) { now = TensorScatter(cache, x, at, axis=1) y = Mul(x, x) "

@@ -59,7 +59,7 @@ TEST_P(ApiInnerGraphContexts, RunAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Isolated, ApiInnerGraphContexts, testing::Bool());
 
-/// Of runs on memory elsewhere each time, of the same sizes.
+/// The number of allocations of a run after a warm-up, with arguments of equal sizes at other addresses each time.
 long allocations_of_a_warm_run(const tenon::Engine& engine) {
   auto context = *tenon::Context::create(engine);
   std::vector<std::vector<tenon::Array>> inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whichever allocation fails, the library says so or does without, and goes on afterwards. The operators below are those of the whole
-// process: of the library, of the standard library and of LLVM.
+// Whichever allocation fails, the library returns an error or continues without it, and works afterwards. The operators below are those of
+// the whole process: of the library, of the standard library and of LLVM.
 #include <gtest/gtest.h>
 #include <tenon/graph.h>
 

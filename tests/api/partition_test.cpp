@@ -61,7 +61,7 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   unsetenv("XDG_CACHE_HOME");
 }
 
-/// What `tenon calibrate` kept is found by this library, which is another file than that program.
+/// The library finds the costs that `tenon calibrate` stored, though it is another file than that program.
 TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon-kept-" + std::to_string(getpid()));
   setenv("XDG_CACHE_HOME", folder.c_str(), 1);

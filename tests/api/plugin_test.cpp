@@ -70,7 +70,7 @@ TEST(ApiPlugins, AGraphHasTheirOpsAndOutlivesTheCall) {
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_NE(graph->text()->find("acme::Swish"), std::string::npos);
   expect_swish(tenon::compile(*graph, {.plugins = {kSwish}}));
-  expect_swish(tenon::compile(*graph));  // by its definition: nobody named who runs it
+  expect_swish(tenon::compile(*graph));  // by its definition: no plugin was named
   EXPECT_TRUE(tenon::Graph::from_onnx(kModel, {.plugins = {kSwish, kOps}}));
 }
 

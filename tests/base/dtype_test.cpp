@@ -32,7 +32,7 @@ TEST(DType, PackedBytesRoundUp) {
   EXPECT_EQ(bytes_of(DType::f4e2m1, 0), 0);
 }
 
-/// Of what has few codes all are tried.
+/// Tries all codes of the types that have few.
 TEST(DType, KeepsAllIsTrueOfEveryCode) {
   const std::vector<DType> floats = {DType::f16, DType::bf16, DType::f32, DType::f64};
   for (DType from : {DType::f16, DType::bf16})

@@ -25,7 +25,7 @@ std::string fault(std::string_view text, const ExprTypes& types = {DType::f32, k
   return e ? "none: " + e->text() : std::to_string(at) + " " + e.error().text();
 }
 
-/// Of every dtype that kInputs has, over all operators.
+/// Draws random expressions of the dtypes of kInputs, with all operators.
 class RandomExpr {
  public:
   RandomExpr(uint64_t seed, Symbols& symbols) : random_(seed), n_(symbols.symbol("n")), m_(symbols.symbol("m")) {}

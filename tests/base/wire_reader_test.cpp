@@ -8,7 +8,7 @@ namespace {
 
 enum class Letter : uint8_t { a = 1, last = 255 };
 
-/// What `get` reads of field 1, or none where it throws.
+/// The value that `get` reads from field 1; nullopt where it throws.
 template <class Get>
 auto field(std::string_view bytes, Get get) -> std::optional<decltype(get(std::declval<WireReader&>()))> {
   const auto read = read_fields(bytes, "section", "it does not decode", [&](WireReader r) {

@@ -197,7 +197,7 @@ TEST(Attention, HidesKeysAfterTheQueryByAddingTheLowestNumber) {
   }
 }
 
-// Constants that say no more than positions do, and one that says more.
+// Constant masks that positions alone determine, and one that they do not.
 TEST(Attention, ReadsConstantMasksAsPositions) {
   for (const char* mask : {"bool[3,3] = [1, 0, 0, 1, 1, 0, 1, 1, 1]", "bool[3,1] = [1, 1, 1]", "bool[3,3] = [1, 1, 1, 1, 1, 1, 1, 1, 1]",
                            "f32[3,3] = [0, 0, -inf, 0, 0, 0, 0, 0, 0]", "f32[3,3] = [0, 0, -1e38, 0, 0, 0, 0, -1e38, 0]",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context says of wrong inputs, and how it runs: other shapes, bound results, stopping, threads.
+// Errors of a context for wrong inputs, and its runs: other shapes, bound results, stopping, threads.
 #include <gtest/gtest.h>
 
 #include <atomic>

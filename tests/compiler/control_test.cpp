@@ -123,7 +123,7 @@ TEST(Control, CarriedValuesChangePlacesAndAreRowsToo) {
   for (int64_t n : {1, 2, 5}) check(kText, {number(n), random(DType::f32, {3, 4}, 1), random(DType::f32, {3, 4}, 2)});
 }
 
-/// What is handed on in another's place outlives the memory of two turns, also where a row shows it.
+/// A loop-carried value that moves to another position is copied before its memory is reused, also where only a row of it is read.
 TEST(Control, AValueThatMovesOnIsCopied) {
   constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[4,4], y: f32[4,4]) {
     a, b, rows, numbers = Loop(n, _, x, y) body={ graph(i: i64[], go: bool[], a: f32[4,4], b: f32[4,4]) {

@@ -28,7 +28,7 @@ inline std::string_view word_of(Ending ending) {
   return "broken";
 }
 
-/// What a list of tests that do not pass says, and how the endings compare with it. Its text:
+/// A list of tests that are expected not to pass, and the comparison of test results with it. Its text:
 ///
 ///   count node 1817                      how many tests there are of a suite (the name up to the first /)
 ///   refused: maps are not supported yet  a capability that lacks, or `differs:` and why the values may
@@ -50,7 +50,7 @@ class ExpectedFailures {
     return out;
   }
 
-  /// Says how test `name` ended at level `opt`; true where that is as the list says.
+  /// Records how test `name` ended at level `opt`. True where the list expects that.
   bool judge(const std::string& name, int opt, Ending ending) {
     ++found_[name.substr(0, name.find('/'))];
     Pattern* pattern = find(name, opt);

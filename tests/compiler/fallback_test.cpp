@@ -15,7 +15,7 @@ namespace {
 
 Tensor random(Sizes shape, uint64_t seed) { return *ops::random_tensor(DType::f32, std::move(shape), seed); }
 
-/// Of each program.
+/// Appends the number of blobs of each program.
 void count_blobs(const runtime::ProgramTable& programs, std::vector<size_t>& out) {
   for (const runtime::NamedProgram& p : programs.programs)
     out.push_back(static_cast<size_t>(std::ranges::count(p.program.blobs, "elsewhere", &runtime::Blob::device)));
@@ -68,7 +68,7 @@ class Fallback : public ::testing::Test {
   }
 
   const backend::Backends all_ = *backends_named();
-  /// What makes programs of bodies is for the host.
+  /// A backend for nodes without bodies; only the host backend makes programs of bodies.
   const tests::Some elsewhere_{"elsewhere", *all_[1], [](const ir::Graph& g, ir::NodeId n) { return g.node(n).bodies.empty(); }};
   CompileOptions options_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measured times decide.
+// Decisions by measured times.
 #include "compiler/measure/faster.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ inline uint64_t number_from(const char* variable, uint64_t otherwise) {
 /// Whether one case alone was asked for.
 inline bool one_seed() { return number_from("TENON_SEED", 0) != 0; }
 
-/// Calls check(seed) until one fails, `count` times where the environment says nothing.
+/// Calls check(seed) until one fails, `count` times unless the environment sets another number.
 template <class F>
 void each_seed(uint64_t count, F&& check) {
   if (one_seed()) return check(number_from("TENON_SEED", 0));

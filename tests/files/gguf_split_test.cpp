@@ -22,7 +22,7 @@ class GgufSplit : public testing::Test {
   }
   std::filesystem::path name(int number) { return folder / ("m-0000" + std::to_string(number + 1) + "-of-00003.gguf"); }
 
-  /// Of reading the checkpoint from the part `number`; empty where that succeeds.
+  /// The error of reading the checkpoint from the part `number`; empty where that succeeds.
   Diagnostic refused(int number = 0) {
     const auto file = read_gguf(name(number));
     EXPECT_FALSE(file.has_value());

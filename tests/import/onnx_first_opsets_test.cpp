@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes as opsets 1 to 6 wrote them mean what a node of a newer opset says in other words.
+// Nodes of opsets 1 to 6 are upgraded to equivalent nodes of newer opsets.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op at older opsets: its samples are exported, read back and evaluated; what comes out must be what the op says.
+// Every op at older opsets: its samples are exported, read back and evaluated; the results must equal those of the op.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tenon::import::testing {
 namespace {
 
-/// Ops of the model families: opset 13 says them, the cases of kNewer excepted.
+/// Ops of the model families: opset 13 can express all their cases except those of kNewer.
 const std::set<std::string_view> kFamilies = {"Add",
                                               "And",
                                               "ArgMax",

@@ -35,8 +35,8 @@ Tensor texts_of(const Sizes& shape) {
   return Tensor::of_strings(shape, std::move(items));
 }
 
-/// The sample with the element type `dtype` in all operands that a type variable of the schema stands for. nullopt: it has none of another
-/// type, or values that the type lacks.
+/// The sample with the element type `dtype` in all operands of the schema's type variable. nullopt: all have that type already, or it
+/// cannot represent their values.
 std::optional<ops::Sample> with_type(const OnnxSchema& schema, ops::Sample sample, std::string_view variable, DType dtype) {
   bool changed = false;
   for (size_t k = 0; k < sample.operands.size() && !schema.inputs.empty(); ++k) {
@@ -85,7 +85,7 @@ class Sweep {
   bool good() const { return list_.good() && models_.good(); }
 
  private:
-  /// Each variable in each type that it stands for in the newest version, whose sets hold those of older ones.
+  /// Adds the sample with each type variable in each of its types in the newest version, which include those of older versions.
   Result<void> operand_types(const OnnxSchema& schema, std::string_view text, const ops::Sample& sample) {
     std::set<std::string_view> seen;
     for (const OnnxParameter& parameter : schema.inputs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What export writes is what the schema of each op allows at the opset, or it is refused with the node.
+// Exported nodes conform to the schema of their op at the opset; otherwise export refuses the node.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -44,7 +44,7 @@ RandomWeights some_weights() {
 
 Checkpoint checkpoint_of(RandomWeights weights) { return {*family_of("llama"), {}, std::make_unique<RandomWeights>(std::move(weights))}; }
 
-/// Of a constant in blocks; "" of another.
+/// The block format of a weight; "" where it is not in blocks.
 std::string format_name(const Checkpoint& of, std::string_view name) {
   const ir::ConstantRef weight = of.weights->constant(name);
   const auto* const blocks = std::get_if<ir::Constant::Blocks>(&weight->source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding is left out where nobody asks for what it would hold: which graphs change, and that they say the same for every mask.
+// Padding removal, where no node reads rows of padding: which graphs change, and that their results stay the same for every mask.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -29,7 +29,7 @@ std::string ops_of(const ir::Graph& graph) {
   return out;
 }
 
-/// Runs one pass, verifies, and answers whether it says that it changed something.
+/// Runs one pass, verifies the graph, and returns whether the pass reports a change.
 bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph, const rewrite::NameSet& keep = {}) {
   Options options;
   options.rewriting.keep = keep;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What right sides compute when they are built: constants and attributes.
+// Constants and attributes that right sides compute when they are built.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caller may ask of the driver: protection, arguments, news of each rewrite, another order.
+// Options of the driver: nodes to keep, arguments, a callback for each rewrite, other orders.
 #include "helpers.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"

@@ -8,7 +8,7 @@ namespace {
 
 using rewrite::EvaluationWork;
 
-/// Of the first output, as if every symbol were 10 and the result had one element.
+/// The estimated work of the first output, with every symbol 10 and one element in the result.
 int64_t work_of(std::string_view text) {
   const auto graph = graph_of(text);
   if (graph->outputs().empty()) return -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver does with rules that break what every rule promises.
+// The driver disables rules that break a promise of every rule.
 #include "helpers.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"

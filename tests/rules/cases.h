@@ -15,7 +15,7 @@
 
 namespace tenon::tests {
 
-/// A case of a file *.tn; run.cpp says how they are written.
+/// A case of a file *.tn; run.cpp describes the format.
 struct Case {
   std::string file, name, rules = {}, assumes = {}, in = {}, out = {};
   bool same = false;

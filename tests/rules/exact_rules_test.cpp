@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule calls exact is exact: to the bit, on special numbers and empty tensors.
+// Rules that are declared exact are exact: to the bit, on special numbers and empty tensors.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every case once more, with one constant whose bytes were not read, or with one node whose op nobody knows: rules then match less, and
-// break nothing.
+// Every case again, with one constant whose bytes were not read, or one node of an unknown op: rules then match less and must still be
+// correct.
 #include <gtest/gtest.h>
 
 #include "cases.h"
@@ -63,7 +63,7 @@ TEST_P(NotKnown, ConstantsWhoseBytesWereNotRead) {
   }
 }
 
-/// The same operands, results and types under a name that nobody knows. Nodes with bodies stay.
+/// Replaces a node by one of an unknown op with the same operands, results and types. Nodes with bodies stay.
 void forget_op(ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (!node.bodies.empty()) return;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kNewestOpset = 26;  ///< that ONNX Runtime reads
 
-/// The sets of the rule of that name, its file's where it says none.
+/// The sets of a rule: its own, or those of its file.
 std::string set_of(const rewrite::Rule* rule) {
   for (const rules::Entry& entry : rules::all_rules())
     if (entry.rule == rule) return std::string(entry.sets);

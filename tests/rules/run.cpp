@@ -29,7 +29,7 @@
 namespace tenon::tests {
 namespace {
 
-/// Of the largest of 1 and the number; a few roundings to the dtype.
+/// The tolerance, relative to max(1, |number|): a few roundings to the dtype.
 double tolerance_of(DType dtype) { return dtype == DType::f16 ? 4e-3 : dtype == DType::bf16 ? 3e-2 : 2e-5; }
 
 void expect_equal(const Tensor& a, const Tensor& b, bool approximate) {

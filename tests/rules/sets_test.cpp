@@ -36,7 +36,7 @@ std::string text_of_reports(const rewrite::Statistics& stats) {
   return out;
 }
 
-/// Of what is large in the tensor: a wrong element is far off, a rounding is not.
+/// The scale for tolerances, from large elements of the tensor: errors of rounding are far below it, wrong elements are not.
 double scale_of(const Tensor& t) {
   double most = 1;
   for (int64_t k = 0; k < t.count(); ++k)

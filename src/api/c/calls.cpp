@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLargestStruct = 4096;
 
-/// What there is where there is no memory for an error; texts this short need none.
+/// The error that is returned where memory for an error is lacking; its texts are short enough to need no allocation.
 tenon_error& memory_error() {
   static tenon_error made{{base::Code::out_of_memory, "", "memory ran out", "", "", ""}, "memory ran out"};
   return made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs of the C interface take: options, thread pools, stop tokens.
+// The C interface of run options, thread pools and stop tokens.
 #include "api/c/context.h"
 
 namespace tenon::inline v1 {

@@ -146,7 +146,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
 
 namespace {
 
-/// What saving needs, once the engine itself has taken the rest.
+/// The parts of a compiled model that saving needs later; the engine takes the others.
 std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled) {
   auto kept = std::make_shared<compiler::Compiled>();
   kept->registry = compiled.registry;
@@ -165,7 +165,7 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
 
 compiler::Source source_of(import::Imported imported) { return {std::move(imported.graph), std::move(imported.unbounded)}; }
 
-/// With which the bytes of an engine that was compiled with `options` are loaded.
+/// The options for loading an engine that was compiled with `options`.
 LoadOptions load_options_of(const CompileOptions& options) {
   return {.libraries = options.libraries,
           .plugins = options.plugins,

@@ -10,7 +10,7 @@ namespace tenon::inline v1 {
 
 namespace {
 
-/// Of a model that was read, or a graph.
+/// The partition report of a graph, whether it was read from a model or built by the caller.
 base::Result<std::string> partition_report(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
                                            const import::ImportOptions& reading = {}) {
   const auto text = [&](const ir::Graph& g, const partition::Partition& partition, const partition::Roles& roles,

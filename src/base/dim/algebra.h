@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the shape algebra; nothing outside src/base includes it.
+// Internals of the shape algebra; nothing outside of src/base includes this file.
 #pragma once
 #include <deque>
 #include <optional>
@@ -24,7 +24,7 @@ struct DimNodeEqual {
   bool operator()(const DimNode* a, const DimNode* b) const;
 };
 
-/// One sum, difference or product that was computed lately.
+/// A cached result of a sum, difference or product.
 struct DimMemo {
   Dim a, b, result;
   char operation = 0;
@@ -32,7 +32,7 @@ struct DimMemo {
 
 struct Symbols::State {
   std::deque<DimNode> nodes;
-  /// By hash, the newest wins: inference computes the same few element counts again and again. Empty until first used.
+  /// A direct-mapped cache by hash: inference computes the same few element counts repeatedly. Empty until first used.
   std::vector<DimMemo> memo;
   std::unordered_set<const DimNode*, DimNodeHash, DimNodeEqual> interned;
   std::unordered_map<std::string, Dim> by_name;
@@ -40,7 +40,7 @@ struct Symbols::State {
   uint64_t next_fresh = 0;
 };
 
-/// Bounds at +-kUnbounded mean "no bound known".
+/// Bounds of a value; +-kUnbounded: none is known.
 struct Interval {
   int64_t lower, upper;
 };
@@ -59,7 +59,7 @@ struct DimAlgebra {
   static Symbols::State& state_of(Symbols* symbols) { return *symbols->state_; }
 };
 
-/// A symbol's name that is written without quotes: an identifier that is no word of the algebra.
+/// Whether a symbol's name is written without quotes: an identifier that is no keyword of the algebra.
 bool is_plain_name(std::string_view name);
 
 Poly poly_of(Dim dim);

@@ -17,7 +17,7 @@ Dim from(std::optional<Poly> poly, Dim a, Dim b) {
   return DimAlgebra::dim_of(DimAlgebra::symbols_of(a, b), *std::move(poly));
 }
 
-/// What `compute` gives for the operation, remembered. At least one of the operands is symbolic.
+/// The cached result of an operation; compute() where the cache lacks it. At least one operand is symbolic.
 template <class Compute>
 Dim remembered(char operation, Dim a, Dim b, Compute compute) {
   constexpr size_t kMemos = 256;

@@ -56,7 +56,7 @@ Expr bare_float(const Expr& e) {
   return Expr::make(e.op(), DType::f32, std::move(args));
 }
 
-/// Both get one dtype: bare numbers take that of their partner, and f32 is stronger than i64 between two bare numbers.
+/// Gives both operands one dtype: a bare number takes that of the other operand; of two bare numbers with f32 and i64 both become f32.
 void unify(Expr& a, Expr& b) {
   if (a->untyped && b->untyped) {
     if (a.dtype() == b.dtype()) return;

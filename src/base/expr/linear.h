@@ -19,12 +19,13 @@ struct Linear {
   bool overflowed() const;
 };
 
-/// A sum of one term where nothing else is known. Numbers beyond 2^61 stay terms, so that wrapping sums keep their meaning.
+/// The expression as a linear sum; a sum of one term where its form is not known. Numbers beyond 2^61 stay terms, so that wrapping sums
+/// keep their meaning.
 Linear linear_of(const Expr& e);
-/// Axes in their order, then the other terms as they first appeared, then the offset.
+/// The sum as an expression: axes in their order, then other terms in the order of their first occurrence, then the offset.
 Expr expr_of(const Linear& sum);
 
-/// What is known of an i64 expression's value; each end may be unknown.
+/// Known bounds of an i64 expression's value; nullopt: not known.
 struct ExprRange {
   std::optional<Dim> lower, upper;
 };

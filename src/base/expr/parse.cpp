@@ -15,7 +15,7 @@ constexpr int kDeepest = 500;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/// As written, before the dtypes of bare numbers are known.
+/// A parsed expression, before the dtypes of bare numbers are determined.
 struct Written {
   ExprOp op = ExprOp::constant;
   std::string_view word;        ///< as in the text
@@ -189,7 +189,7 @@ class ExprParser {
 
   // --- types
 
-  /// What the operands that share a dtype determine it to be.
+  /// The dtype that typed operands determine for those operands of the operator that share one dtype.
   static DType shared_type(const Written& call) {
     for (size_t k = call.op == ExprOp::select ? 1 : 0; k < call.args.size(); ++k)
       if (call.args[k].natural != DType::none) return call.args[k].natural;

@@ -19,7 +19,7 @@ bool is_index(const Expr& e) { return e.dtype() == DType::i64 && !e->untyped; }
 
 Expr boolean(bool value) { return Expr::integer(DType::boolean, value); }
 
-/// What holds of floats too (x * 1, x / 1, x - 0: exact for every x, NaN and -0 included).
+/// Applies identities that hold for floats too (x * 1, x / 1, x - 0: exact for every x, NaN and -0 included).
 Expr exact_identity(const Expr& e) {
   const auto& args = e->args;
   switch (e.op()) {

@@ -9,7 +9,7 @@
 namespace tenon::inline base {
 namespace {
 
-/// In the order of ExprOp.
+/// Names of operators, in the order of ExprOp.
 constexpr std::array kNames = std::to_array<std::string_view>(
     {"constant",   "input",       "axis",        "dim",     "neg",        "abs",    "sign",    "floor",      "ceil",        "round_even",
      "trunc",      "sqrt",        "reciprocal",  "exp",     "log",        "log1p",  "expm1",   "sin",        "cos",         "tan",
@@ -49,7 +49,7 @@ struct TypedPrinter {
     return std::ranges::any_of(e.args().subspan(e.op() == ExprOp::select ? 1 : 0), determines_type);
   }
 
-  /// Of the operands that share one; none: nothing determines it.
+  /// The dtype of the operands that share one; none: nothing determines it.
   static DType operand_type(const Expr& e, DType result) {
     if (takes_bools(e.op())) return DType::boolean;
     if (e.op() == ExprOp::cast) return DType::none;

@@ -71,7 +71,7 @@ struct TaskRange {
     whole = in_one;
     next.store(0, std::memory_order_relaxed);
   }
-  /// Where piece `number` begins; `end` after the last one.
+  /// The first task of piece `number`; `end` for the number after the last piece.
   int64_t start_of(uint32_t number) const {
     if (number == 0) return begin;
     if (whole || number >= 63) return end;
@@ -119,7 +119,8 @@ struct ThreadPool::State {
   bool finish(int members);
 };
 
-/// The own share first. A share that is one piece the caller has taken before a worker can: nobody looks at it.
+/// Runs the thread's own share of the tasks first, then steals from others. Shares of a single piece are not stolen from: their thread has
+/// taken the piece already.
 void ThreadPool::State::take_part(int thread) {
   const FlushDenormals flush;
   const Slot& own = slots[static_cast<size_t>(thread)];

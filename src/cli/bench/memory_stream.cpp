@@ -47,7 +47,7 @@ float sum_of(const float* from, int64_t count) {
 
 MemoryStream::MemoryStream(int threads)
     : threads_(std::clamp(threads, 1, default_thread_pool().size())), bytes_(std::make_unique_for_overwrite<float[]>(kFloats)) {
-  std::fill_n(bytes_.get(), kFloats, 1.0f);  // pages that nobody wrote are all the same page of zeros
+  std::fill_n(bytes_.get(), kFloats, 1.0f);  // pages that were never written all map to one page of zeros
 }
 
 double MemoryStream::read() const {

@@ -150,7 +150,7 @@ std::string Peer::install_advice() const {
                                                        : "");
 }
 
-/// A package that is not installed is the user's to mend; a model that the peer cannot take is nobody's here.
+/// The error of a failed request, with advice where a package is not installed; a model that the peer does not support has none.
 Error Peer::failed(const std::string& why) const {
   if (why.starts_with("missing "))
     return fail(Code::file_missing, name, "the Python for other engines lacks a package")

@@ -14,13 +14,14 @@
 
 namespace tenon::cli {
 
+/// Which engine `tenon bench` and `tenon compare` compare with, and how it runs.
 struct PeerOptions {
   std::string name;                     ///< "onnxruntime", "openvino", "torch" or "llama.cpp"
   std::filesystem::path model;          ///< an ONNX file; for llama.cpp a GGUF file
   std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
   bool fixed_shapes = false;         ///< prepare the model for the shapes of the inputs alone
-  std::vector<std::string> outputs;  ///< of the model, that are wanted; empty: all
+  std::vector<std::string> outputs;  ///< outputs of the model to compute; empty: all
 };
 
 /// Another inference engine that `tenon bench` compares with. It runs in a child process (tools/bench/peer_bench.py), which is stopped
@@ -42,14 +43,16 @@ class Peer {
   /// 0 where the system does not report it.
   uint64_t peak_rss_bytes() const;
 
-  std::string name, version;
-  double load_ms = 0, first_ms = 0;
+  std::string name, version;         ///< of the engine
+  double load_ms = 0, first_ms = 0;  ///< times of loading and of the first run
 
  private:
   Peer() = default;
   Result<void> launch(const std::vector<std::string>& command);
   Result<std::string> read_line();
+  /// Sends a command. Returns the line of response.
   Result<std::string> ask(const std::string& command);
+  /// The errors of a process that ended, and of one that reported a failure.
   Error died(std::string why) const;
   Error failed(const std::string& why) const;
 
@@ -59,8 +62,8 @@ class Peer {
   bool in_project_ = false;       ///< the script is in a source tree, which lists the packages that it needs
   std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
   pid_t process_ = -1;
-  int to_ = -1, from_ = -1;
-  std::string read_;
+  int to_ = -1, from_ = -1;  ///< pipes to and from the process
+  std::string read_;         ///< bytes that were read and not yet returned by read_line()
 };
 
 /// Inputs by name, as a peer reads them. Errors: not_supported (an input or output is no tensor).

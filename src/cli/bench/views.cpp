@@ -12,7 +12,7 @@ namespace {
 
 using EngineOf = Result<std::shared_ptr<runtime::Engine>>;
 
-/// Of an entry that the engine does not have, nothing: whoever runs it has the error.
+/// Fills the view for --explain; nothing for an unknown entry, whose error the run reports.
 void explain(compiler::Compiled& compiled, const std::string& entry, Views& views) {
   const runtime::ProgramTable& programs = compiled.built.programs;
   const std::vector<uint32_t> numbers = runtime::entries_of(programs);

@@ -20,7 +20,7 @@ struct Views {
 /// Which views to make.
 struct ViewOptions {
   bool page = false, explanation = false;
-  std::string entry = {};  ///< that the views are of; empty: the first
+  std::string entry = {};  ///< the entry that the views show; empty: the first
   bool any() const { return page || explanation; }
 };
 
@@ -29,7 +29,7 @@ struct ViewOptions {
 Result<std::shared_ptr<runtime::Engine>> engine_with_views(const EngineOptions& options, const ViewOptions& wanted, Views& views,
                                                            Console& console);
 
-/// Errors: not_supported for inputs that another program than that of the views runs.
+/// Checks that the inputs run the program that the views show. Errors: not_supported where they run another (a fallback).
 Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs, size_t entry);
 
 }  // namespace tenon::cli

@@ -8,6 +8,7 @@
 
 namespace tenon::cli {
 
+/// skip: there is no verdict.
 enum class Verdict : uint8_t { good, bad, skip };
 std::string_view name_of(Verdict verdict);
 
@@ -17,6 +18,7 @@ struct OracleCommand {
   std::chrono::milliseconds limit{0};  ///< timeout, after which the command is killed and the file is bad; 0: none
   bool quiet = false;                  ///< its output is discarded; else it goes to stderr
 };
+/// A verdict and its reason.
 struct OracleAnswer {
   Verdict verdict = Verdict::good;
   std::string reason;  ///< "exit code 1", "ended by signal 11", "no answer within 10 s"

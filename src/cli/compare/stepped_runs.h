@@ -36,9 +36,9 @@ Result<SteppedResults> run_peer_steps(const PeerOptions& options, const runtime:
 
 /// All inputs of a graph by name, those of states too.
 using NamedValues = std::map<std::string, Tensor, std::less<>>;
-/// As a step (from 0) reads them where the steps before it ran by the reference, which rounds each node's result.
+/// The inputs and states that a step (from 0) reads, where earlier steps ran on the reference evaluator, which rounds each node's result.
 Result<NamedValues> values_at_step(const runtime::Engine& engine, const ir::Graph& graph, const InputsOfSteps& inputs, size_t step);
-/// In the order of a graph with inputs of these names; empty handles for those with a default that are not given.
+/// The values in the order of a graph's inputs; empty handles for inputs with a default that have no value.
 std::vector<Tensor> in_order_of(const ir::Graph& graph, const NamedValues& values);
 
 }  // namespace tenon::cli

@@ -7,8 +7,8 @@
 
 namespace tenon::cli {
 
-/// Ops of the graph and its bodies that only their plugins compute, without a definition, and how many nodes of each: the reference calls
-/// the plugin too, so that nothing checks it.
+/// Ops of plugins without a definition in the graph and its bodies, with their numbers of nodes. The reference evaluator calls the plugin
+/// for them too, so that their results are not checked.
 std::map<std::string, size_t> ops_without_reference(const ir::Graph& graph);
 
 }  // namespace tenon::cli

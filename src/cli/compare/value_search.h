@@ -17,8 +17,8 @@ struct EngineRun {
   std::unique_ptr<runtime::Context> context;
   std::vector<Tensor> results;  ///< of the graph's outputs, then of the extra ones
 };
-/// Compiles a copy of the graph with `extra` values as further outputs. Fusion stops at an output: a value that nobody else sees is
-/// not computed on its own where it is no output.
+/// Compiles a copy of the graph with `extra` values as further outputs. Fusion stops at outputs, so that these values are computed
+/// separately.
 Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ir::ValueId> extra,
                                                       const compiler::CompileOptions& options);
 Result<EngineRun> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options);
@@ -26,6 +26,7 @@ Result<EngineRun> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<
 /// The floating results of the graph's nodes, in graph order; no graph outputs.
 std::vector<ir::ValueId> float_values(const ir::Graph& graph);
 
+/// The difference of a value from the fp64 reference.
 struct ValueDistance {
   ir::ValueId value;
   DType dtype = DType::none;
@@ -34,22 +35,22 @@ struct ValueDistance {
   bool bad() const { return is_bad(distance, rounding); }
 };
 
-/// What a search needs: the graph as imported, inputs, and how to compile and run it.
+/// The arguments of a search for wrong values: the imported graph, its inputs, and how to compile and run it.
 struct ValueSearch {
   const ir::Graph& graph;
   std::span<const Tensor> inputs;
   const compiler::CompileOptions& options;
   runtime::RunOptions run = {};
 };
-/// What rounding alone does to values: the largest difference between the evaluator that rounds each node's results to their dtypes and
-/// the one in fp64, as amplified by all nodes before; and by decisions that fall otherwise where roundings are nudged. values: node
-/// results. Cost: three evaluations; memory for those values.
+/// For each value the difference that rounding alone causes: between the reference evaluator that rounds each node's results to their
+/// dtypes and the one in fp64, with the effect of earlier nodes; including discrete decisions (comparisons, rounding to integers) that
+/// change where roundings are perturbed. values: node results. Cost: three evaluations; memory for those values.
 Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const ir::ValueId> values);
 
-/// Every floating value against the fp64 reference, in graph order, from one engine that has them all as outputs.
+/// Compares every floating value with the fp64 reference, in graph order, with one engine that has all of them as outputs.
 Result<std::vector<ValueDistance>> compare_values(const ValueSearch& search);
-/// For errors that go away when every value is an output, because they come from fusing: one engine a probe, with one value as a
-/// further output, halving the graph each time. Right where what follows a bad value is bad too. Empty: no value but outputs is bad.
+/// Finds the first bad value by bisection: each probe compiles an engine with one value as a further output. For errors of fusion, which
+/// vanish when every value is an output. Assumes that values after a bad one are bad too. nullopt: no value but outputs is bad.
 Result<std::optional<ValueDistance>> bisect_values(const ValueSearch& search);
 
 }  // namespace tenon::cli

@@ -18,7 +18,7 @@ class CommandFiles {
   void add_output_folder(std::string option, std::filesystem::path path) { folders_.push_back({std::move(option), std::move(path)}); }
   bool has_outputs() const { return !outputs_.empty() || !folders_.empty(); }
 
-  /// Checks all outputs before there is anything to write; nothing is left behind.
+  /// Checks that all outputs can be written, before the command runs; it leaves no files.
   /// Errors: bad_usage for an output that is an input or another output; write_failed where an output cannot be created.
   Result<void> check() const;
   /// The same for one more output.

@@ -129,7 +129,7 @@ int Console::finish(const Result<void>& result) {
   if (result) {
     put(stdout, object_);
   } else if (json) {
-    // What the verb found before it failed stays in the object.
+    // The object keeps the fields that the verb had set before it failed.
     auto whole = object_.empty() ? nlohmann::ordered_json::object() : nlohmann::ordered_json::parse(object_);
     whole["error"] = json_of(*result.error());
     put(stdout, dump(whole));

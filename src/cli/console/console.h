@@ -11,14 +11,14 @@
 
 namespace tenon::cli {
 
-/// Where a verb speaks. Text goes to stdout, progress and errors to stderr. With --json, stdout gets one object and nothing else.
+/// The output of a verb. Text goes to stdout, progress and errors to stderr. With --json, stdout gets one object and nothing else.
 class Console {
  public:
   bool json = false;
   bool quiet = false;
   bool isolate = false;    ///< the verb runs in a process of its own
   int call_timeout = 300;  ///< with --isolate: seconds that one call of a backend may take
-  CommandFiles files;      ///< that the command line names, checked before the verb runs
+  CommandFiles files;      ///< files that the command line names; checked before the verb runs
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});

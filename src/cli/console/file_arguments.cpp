@@ -50,7 +50,7 @@ CommandFiles files_of(const CLI::App& verb) {
   const std::string model = value_of(verb, "MODEL");
   if (model.empty() || !out.has_outputs()) return out;
   const auto external = import::external_files(model, value_of(verb, "--external-data"));
-  if (!external) return out;  // the verb says why
+  if (!external) return out;  // the verb reports the error
   for (const auto& file : *external) out.add_input("MODEL's external data", file);
   return out;
 }

@@ -11,16 +11,17 @@ class Option;
 
 namespace tenon::cli {
 
-/// What an argument's values name. Its type name says it: FILE and LIB are read, DIR is a folder that is read; OUT is a file that is
-/// written, OUTDIR a folder of such. The type may come after a name and "=", or beside another type: NAME=FILE, SET|FILE, OUT.npz.
+/// Whether the values of an argument are files, and how these are used. It follows from the placeholder of the value: FILE and LIB are
+/// read, DIR is a folder that is read; OUT is a file that is written, OUTDIR a folder of such. The type may come after a name and "=", or
+/// beside another type: NAME=FILE, SET|FILE, OUT.npz.
 enum class FileRole : uint8_t { none, input, input_folder, output, output_folder };
 FileRole file_role(const CLI::Option& option);
 
-/// What the arguments of a parsed verb, and of its subcommands, name, with the files of external data of an ONNX model where the verb
-/// writes anything: a model that cannot be read has none.
+/// The files that the arguments of a parsed verb and of its subcommands name. Where the verb writes anything, also the external data files
+/// of an ONNX model (none where it cannot be read).
 CommandFiles files_of(const CLI::App& verb);
 
-/// An empty name, which a shell's variable that is not set leaves, is refused when the arguments are parsed.
+/// Makes the parser refuse empty file names, as an unset shell variable gives.
 void refuse_empty_names(CLI::App& verb);
 
 }  // namespace tenon::cli

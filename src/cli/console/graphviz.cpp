@@ -76,7 +76,7 @@ std::string read_all(std::FILE* file) {
   return out;
 }
 
-/// What `dot -Tsvg` writes: one picture a graph in `text`.
+/// The output of `dot -Tsvg`: a picture for each graph in `text`.
 Result<std::string> run_dot(std::string_view text) {
   const File in(std::tmpfile(), &std::fclose), out(std::tmpfile(), &std::fclose);
   if (!in || !out) return no_file("make");

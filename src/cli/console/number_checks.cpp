@@ -11,7 +11,7 @@
 namespace tenon::cli {
 namespace {
 
-/// What all of `text` says; nullopt: no number.
+/// The number that the whole text states; nullopt: it is none.
 template <class T>
 std::optional<T> parsed(const std::string& text) {
   T value{};

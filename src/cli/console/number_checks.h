@@ -12,7 +12,7 @@ CLI::Validator at_least(int64_t least);
 CLI::Validator between(int64_t least, int64_t most);
 /// 0 to 2^64 - 1. CLI11 takes -1 as the largest of them, and what is larger too.
 CLI::Validator seed_number();
-/// Also of fractions.
+/// For numbers that may be fractions.
 CLI::Validator more_than_zero();
 CLI::Validator zero_or_more();
 

@@ -12,9 +12,10 @@ namespace tenon::cli {
 /// The text of a page (src/cli/page) with each @word@ replaced. Errors: a word that is not given is our own bug.
 std::string filled_page(std::string_view text, const std::unordered_map<std::string_view, std::string>& words);
 
-/// Data for a script element: none of its texts can end the element. What is no UTF-8 in them is replaced.
+/// JSON for an HTML script element: no text in it can end the element. Invalid UTF-8 is replaced.
 std::string script_safe(const nlohmann::ordered_json& data);
 
+/// The concatenation of the texts.
 std::string joined(std::initializer_list<std::string_view> texts);
 
 }  // namespace tenon::cli

@@ -6,10 +6,10 @@
 
 namespace tenon::cli {
 
-/// Words in lines of at most `width` columns; a longer word has a line of its own. Line ends in `text` are blanks.
+/// Wraps words to lines of at most `width` columns; a longer word has a line of its own. Line ends in `text` are blanks.
 std::vector<std::string> wrapped(std::string_view text, size_t width);
 
-/// Columns of the terminal that stdout is, else of COLUMNS, else 100; from 40 to 120.
+/// The width of help texts: columns of the terminal, else $COLUMNS, else 100; clamped to 40 to 120.
 size_t help_width();
 
 }  // namespace tenon::cli

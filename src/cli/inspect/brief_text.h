@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// How many elements of a value are shown.
+/// The most elements of a value that are shown.
 inline constexpr int64_t kMostShown = 16;
 
 /// "[1, 2, 3]"; of more than kMostShown elements the type, "f32[64,3]".

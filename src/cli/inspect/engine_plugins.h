@@ -8,7 +8,8 @@ namespace tenon::cli {
 
 class Console;
 
-/// The plugins that an engine needs: library, build, and what it keeps for each node; what its build measured. Nothing where it needs none.
+/// The plugins that an engine needs: library, build, and the fields stored for each node; and times that its build measured. Nothing where
+/// it needs none.
 Result<void> show_plugins(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out);
 
 }  // namespace tenon::cli

@@ -189,7 +189,7 @@ Result<void> show_graphs(const engine::Reader& reader, const std::string& only, 
   return {};
 }
 
-/// Of an engine without programs. Errors: bad_usage, naming the nearest.
+/// Checks the name of an entry of a portable engine, which has no programs. Errors: bad_usage, with the nearest name.
 Result<void> check_entry(const engine::Reader& reader, const std::string& name, const std::string& place) {
   if (name.empty()) return {};
   std::vector<EntryName> entries;

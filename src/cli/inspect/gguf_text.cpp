@@ -20,7 +20,7 @@ using files::GgufValue;
 constexpr uint64_t kShownElements = 8;
 constexpr size_t kShownText = 200;
 
-/// At most kShownText bytes; what is not UTF-8 becomes U+FFFD.
+/// The text cut to kShownText bytes; invalid UTF-8 becomes U+FFFD.
 std::string shortened(std::string_view text) {
   size_t end = std::min(text.size(), kShownText);
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
@@ -62,7 +62,7 @@ struct TypeCount {
   uint64_t bytes = 0;
 };
 
-/// By bytes, the most first.
+/// The tensors by type, sorted by their bytes, largest first.
 std::vector<TypeCount> types_of(const Gguf& file) {
   std::vector<TypeCount> out;
   for (const Gguf::Tensor& tensor : file.tensors) {

@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// What a GGUF checkpoint is: architecture, sizes, tokenizer, tensors by type, metadata (of long arrays and texts the beginning).
+/// Prints a GGUF checkpoint: architecture, sizes, tokenizer, tensors by type, metadata (of long arrays and texts the beginning).
 /// Errors: those of files::read_gguf.
 Result<void> inspect_gguf(const std::string& path, Console& console);
 

@@ -19,12 +19,12 @@ class GraphPage {
  public:
   explicit GraphPage(std::string title) : title_(std::move(title)) {}
 
-  /// A few words next to the title.
+  /// A short text next to the title.
   void set_facts(std::string facts) { facts_ = std::move(facts); }
   /// entry: of the engine; where there are several the page has a selector of entries.
   void add(const ir::Graph& graph, const std::string& name, const std::string& entry = "main");
-  /// The compiled graph with its fused groups and kernels; its nodes and those of the graph of its entry that was added before point at
-  /// each other.
+  /// The compiled graph with its fused groups and kernels; its nodes are linked with those of the graph of its entry that was added
+  /// before.
   void add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program, const std::string& name,
                     const std::string& entry = "main");
   /// Milliseconds of each step of the entry's compiled graph.
@@ -32,7 +32,7 @@ class GraphPage {
   std::string html() const;
 
  private:
-  /// What was added of an entry.
+  /// The graphs that were added for an entry.
   struct EntryGraphs {
     std::optional<size_t> last = {};  ///< number of the graph that was added last
     std::vector<uint32_t> group_of_step = {};
@@ -46,7 +46,7 @@ class GraphPage {
 
 /// Adds the compiled graphs of all entries.
 void add_entries(GraphPage& page, const compiler::Compiled& compiled);
-/// Those that an engine file holds, without groups and kernels where it has no record of them. only: an entry; empty: all.
+/// Adds the graphs that an engine file contains, without groups and kernels where it has no record of them. only: an entry; empty: all.
 void add_entries(GraphPage& page, const compiler::EngineContents& contents, std::string_view only = "");
 
 }  // namespace tenon::cli

@@ -8,7 +8,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// What a build measured of plugins: a row a candidate; nothing where it measured none.
+/// Prints the times that a build measured for plugins, a row for each candidate; nothing where it measured none.
 void show_measured(std::span<const plugin::MeasuredNode> nodes, Console& console);
 
 }  // namespace tenon::cli

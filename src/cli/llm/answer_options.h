@@ -13,7 +13,7 @@ class App;
 
 namespace tenon::cli {
 
-/// The options of an answer: how its tokens are chosen, and what ends it. The standard values are llama.cpp's.
+/// The options of an answer: how its tokens are chosen, and what ends it. The default values are llama.cpp's.
 struct AnswerOptions {
   llm::SamplingOptions sampling{.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05};
   std::optional<uint64_t> seed;
@@ -23,7 +23,7 @@ struct AnswerOptions {
   bool verbose = false;
 
   void add_to(CLI::App& app);
-  /// Without a seed: another one each time. Errors: those of llm::check.
+  /// The options of llm::Session. Without --seed the seed is random. Errors: those of llm::check.
   Result<llm::GenerationOptions> options(int threads) const;
 };
 

@@ -25,7 +25,7 @@ double measured_bandwidth(int threads) {
 
 double rate(int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
 
-/// What ended an answer, where the model did not.
+/// A text for what ended the answer, where that was not the model itself.
 std::string_view ending(llm::StopReason reason) {
   switch (reason) {
     case llm::StopReason::max_tokens: return "; ended by --max-tokens";

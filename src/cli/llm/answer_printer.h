@@ -11,16 +11,16 @@ namespace tenon::cli {
 
 class Console;
 
-/// Shows answers as they come, each followed on stderr by its speed and the share that it takes of the machine's read bandwidth.
+/// Prints answers while they are generated; after each, on stderr, its speed and the fraction of the machine's read bandwidth that it uses.
 class AnswerPrinter {
  public:
   AnswerPrinter(std::shared_ptr<const llm::Model> model, llm::Session session, llm::GenerationOptions options, Console& console,
                 bool verbose)
       : model_(std::move(model)), session_(std::move(session)), options_(std::move(options)), console_(console), verbose_(verbose) {}
 
-  /// The text of the answer. Errors: those of Session::generate.
+  /// Generates and prints an answer; returns its text. Errors: those of Session::generate.
   Result<std::string> answer(std::span<const llm::TokenId> prompt);
-  /// Of the last answer, for --json.
+  /// The last answer as JSON, for --json.
   nlohmann::ordered_json data(const std::string& text) const;
   llm::StopReason reason() const { return session_.reason(); }
   const llm::Model& model() const { return *model_; }
@@ -35,7 +35,7 @@ class AnswerPrinter {
   llm::GenerationOptions options_;
   Console& console_;
   bool verbose_;
-  std::optional<double> bandwidth_;  ///< GB/s, once it is measured
+  std::optional<double> bandwidth_;  ///< read bandwidth of the machine in GB/s; nullopt: not measured yet
 };
 
 }  // namespace tenon::cli

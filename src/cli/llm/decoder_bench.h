@@ -9,15 +9,15 @@ namespace tenon::cli {
 
 /// The options of `tenon bench` for language models.
 struct DecoderBenchOptions {
-  std::vector<int64_t> prefill;
-  int64_t decode = 0;
-  int64_t past = 0;
-  std::vector<int64_t> batch;  ///< of each; empty: 1
+  std::vector<int64_t> prefill;  ///< lengths of prompts to measure
+  int64_t decode = 0;            ///< tokens of an answer to measure; 0: none
+  int64_t past = 0;              ///< tokens in the cache before each work
+  std::vector<int64_t> batch;    ///< batch sizes to measure; empty: 1
 
   void add_to(CLI::App& app);
   /// Whether a model is measured as a decoder.
   bool any() const { return !prefill.empty() || decode > 0; }
-  /// Of each batch prompts, then the answer.
+  /// The works to measure: for each batch size the prompts, then the answer.
   std::vector<DecoderWork> works() const;
 };
 

@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-/// What `tenon compare` does with a language model's checkpoint.
+/// The options of `tenon compare` for a language model's checkpoint.
 struct DecoderComparison {
   EngineOptions engine;
   InputOptions inputs;  ///< tokens=FILE.npy, or random ones

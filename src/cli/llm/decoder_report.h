@@ -12,11 +12,11 @@ namespace tenon::cli {
 class Console;
 class Peer;
 
-/// A work and its samples' statistics. Times are of the whole work.
+/// The statistics of a work's samples. Times are of the whole work.
 struct DecoderRow {
   DecoderWork work;
   BenchFigures figures;  ///< without the samples
-  size_t kept = 0;       ///< samples that count
+  size_t kept = 0;       ///< number of samples that the statistics use
 };
 
 /// "prefill 128", "decode 128 behind 4096, batch 4".
@@ -24,6 +24,7 @@ std::string text_of(const DecoderWork& work);
 
 /// Prints a row for each work. peer: null where there is none.
 void report_decoder(const std::vector<DecoderRow>& rows, const Peer* peer, Console& console);
+/// A row as JSON.
 nlohmann::ordered_json data_of(const DecoderRow& row, const Peer* peer);
 
 }  // namespace tenon::cli

@@ -6,7 +6,8 @@
 
 namespace tenon::cli {
 
-/// While it lives, Ctrl-C (SIGINT) sets the token, and ends calls that wait for input, in place of the program. One at a time.
+/// In its scope, Ctrl-C (SIGINT) sets the token and interrupts calls that wait for input, instead of ending the program. Only one may
+/// exist.
 class Interrupts {
  public:
   explicit Interrupts(runtime::StopToken& token);

@@ -5,17 +5,17 @@
 
 namespace tenon::cli {
 
-/// Lines of a descriptor.
+/// Reads lines from a file descriptor.
 class LineReader {
  public:
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
-  /// Without its end; none at the end of the input, and where a signal comes first.
+  /// The next line without its line end; nullopt at the end of the input, or after a signal.
   std::optional<std::string> line();
-  /// All that is left.
+  /// The rest of the input.
   std::string rest();
 
  private:
-  /// False at the end, or where a signal comes.
+  /// Reads more bytes; false at the end of the input, or after a signal.
   bool read_more();
   int descriptor_;
   std::string buffer_;

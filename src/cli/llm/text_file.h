@@ -7,11 +7,11 @@
 
 namespace tenon::cli {
 
-/// The text of a file that a prompt is made of, without the end of its last line. Errors: file_missing; bad_file (a folder; bytes that are
+/// The text of a file with a prompt, without the end of its last line. Errors: file_missing; bad_file (a folder; bytes that are
 /// no UTF-8, with their place).
 Result<std::string> read_text_file(const std::string& path);
 
-/// Errors: code (bytes that are no UTF-8, with their place in what `place` names).
+/// Checks that a text is valid UTF-8. place: names the text. Errors: `code`, with the offset of the invalid bytes.
 Result<void> check_text(std::string_view text, const std::string& place, Code code = Code::bad_input);
 
 }  // namespace tenon::cli

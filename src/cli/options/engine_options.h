@@ -30,19 +30,19 @@ struct EngineOptions : compiler::ScalarOptions {
   PartitionOptions partition;
   LibraryOptions libraries;
 
-  /// What MODEL may be.
+  /// What the argument MODEL may be.
   enum class Takes : uint8_t { models, models_and_engines };
-  /// --verify only where engines are taken.
+  /// Declares the options; --verify only with models_and_engines.
   void add_to(CLI::App& app, Takes takes = Takes::models_and_engines);
   /// --check-memory, of verbs that run.
   void add_check_memory_to(CLI::App& app);
   runtime::RunOptions run_options() const;
   bool is_engine() const { return model.is_engine(); }
-  /// Of backends, and plugins. Errors: those of LibraryOptions::libraries and PluginOptions::plugins.
+  /// The libraries of backends and of plugins. Errors: those of LibraryOptions::libraries and PluginOptions::plugins.
   Result<runtime::Libraries> all_libraries() const;
   /// Errors: bad_usage for backends.
   Result<compiler::CompileOptions> compile_options(Console& console) const;
-  /// How to load the engine. Errors: bad_usage for options that it has settled; those of plugins and libraries.
+  /// How to load the engine. Errors: bad_usage for options that only a build has; those of plugins and libraries.
   Result<compiler::LoadOptions> load_options() const;
   /// Errors: bad_input for a --shape that is none of the engine's.
   Result<void> check_shapes(const runtime::Engine& engine) const;
@@ -53,7 +53,7 @@ struct EngineOptions : compiler::ScalarOptions {
   /// Errors: bad_usage for an option that only a build has.
   Result<void> check_build_options() const;
 
-  const CLI::App* app_ = nullptr;  ///< that has the options
+  const CLI::App* app_ = nullptr;  ///< the parser that has the options
 };
 
 /// Compiles, and warns of each segment that a backend failed to compile. Errors: those of compiler::compile.

@@ -16,7 +16,7 @@ struct LibraryOptions {
   std::vector<std::string> backend_libraries, custom_ops;
 
   void add_to(CLI::App& app);
-  /// Errors: bad_usage for what is not NAME=FILE, or says a name twice.
+  /// The parsed libraries. Errors: bad_usage for a value that is not NAME=FILE, or a name that is given twice.
   Result<runtime::Libraries> libraries() const;
 };
 

@@ -12,18 +12,18 @@ class App;
 
 namespace tenon::cli {
 
-/// What the user says of who runs what: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
+/// Options that assign nodes to backends: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
 /// --memory, --narrow, --require-full, --segmenter.
 struct PartitionOptions {
   /// Names, in order of priority. Errors: bad_usage for an empty one.
   Result<std::vector<std::string>> backends() const;
-  /// `needs_modules` is called where an option speaks of modules.
+  /// Declares the options. needs_modules: called where a value names modules, whose metadata must then be read.
   void add_to(CLI::App& app, std::function<void()> needs_modules);
-  /// Costs are to be measured.
+  /// Whether --measure is set.
   bool measures() const { return measure_; }
   /// Errors: bad_usage where there is nothing to measure.
   Result<void> check_measure(bool has_plugins) const;
-  /// Whether anything is said at all.
+  /// Whether any of the options is set.
   bool any() const;
   /// Errors: bad_usage.
   Result<partition::Constraints> constraints() const;

@@ -16,8 +16,8 @@ namespace tenon::cli {
 
 /// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
 /// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-timeout,
-/// --plugin-memory: plugin::Isolation. --verbose: lines of the log on stderr. The environment's TENON_PLUGINS, A.so:B.so, comes in front of
-/// what is named.
+/// --plugin-memory: plugin::Isolation. --verbose: lines of the log on stderr. Libraries in $TENON_PLUGINS (A.so:B.so) are loaded before
+/// those.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
@@ -25,14 +25,14 @@ struct PluginOptions {
   bool verbose = false;                      ///< prints what libraries log, and each creator that is registered
   double timeout = 300;                      ///< seconds
   uint64_t memory = 0;                       ///< bytes; 0: no limit
-  const std::string* embedded_in = nullptr;  ///< the engine file whose own libraries are taken; null: none's
+  const std::string* embedded_in = nullptr;  ///< the engine file whose embedded libraries are loaded; null: none
   std::vector<std::string> preferred;        ///< kernels of plugins
   std::vector<std::string> tactics;          ///< "acme::Conv=2"
 
   void add_to(CLI::App& app);
   /// --embedded-plugins, of verbs that take the engine `file`, which is read when the plugins are.
   void add_embedded_to(CLI::App& app, const std::string& file);
-  /// --plugin and --verbose alone.
+  /// Declares only --plugin and --verbose.
   void add_libraries(CLI::App& app);
   /// Loaded on first use, and kept as long as these options. Errors: those of compiler::load_plugins.
   Result<compiler::Plugins> plugins() const;

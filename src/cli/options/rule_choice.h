@@ -10,14 +10,14 @@
 
 namespace tenon::cli {
 
-/// What the arguments of --rules name.
+/// The parsed arguments of --rules.
 struct RuleChoice {
   std::string expression;               ///< for rules::select; empty: no rule of the library
   std::vector<rewrite::RulePtr> files;  ///< rules of files, in the order given
 };
 
 /// arguments: each a .rules file (it ends in .rules, or a file of that name exists) or an expression of sets, joined in their order; one
-/// that starts with + or - goes on where the one before has ended, the first one at `default`. No argument: `default`.
+/// that starts with + or - continues the expression before it, the first one continues `default`. No argument: `default`.
 /// Errors: bad_usage (a name that nobody has, with the nearest one), file_missing, bad_rule.
 Result<RuleChoice> choose_rules(const std::vector<std::string>& arguments, const ir::OpTable& ops);
 

@@ -12,7 +12,7 @@ class App;
 
 namespace tenon::cli {
 
-/// Steps of one context, and where its states come from and go to: --steps, --load-state, --save-state.
+/// Options for several runs of one context, and for files of its states: --steps, --load-state, --save-state.
 struct StateOptions {
   std::optional<int64_t> steps;  ///< none: one run, whose files have no dimension of steps
   std::string load, save;
@@ -21,7 +21,7 @@ struct StateOptions {
   int64_t count() const { return steps.value_or(1); }
   /// Errors: bad_usage where a file of states is named and the engine has none.
   Result<void> check(const runtime::Engine& engine) const;
-  /// The states as the first step reads them: of the file, else the initial values. Errors: file_missing; those of
+  /// Sets the states for the first step: from the file, else the initial values. Errors: file_missing; those of
   /// Context::restore_states.
   Result<void> begin(runtime::Context& context) const;
   /// Writes the states, where a file is named. Errors: write_failed; those of Context::save_states.

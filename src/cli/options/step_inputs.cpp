@@ -55,7 +55,7 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
   return {};
 }
 
-/// Errors: bad_input where --shape says another size than the file has.
+/// Errors: bad_input where --shape gives another size than the file has.
 Result<void> check_requested_sizes(const runtime::PortInfo& port, const Tensor& tensor, const std::vector<import::RequestedShape>& shapes) {
   for (const import::RequestedShape& shape : shapes)
     for (size_t d = 0; shape.input == port.name && d < std::min(shape.dims.size(), tensor.shape().size()); ++d)

@@ -10,8 +10,8 @@
 
 namespace tenon::cli {
 
-/// The inputs of runs that follow each other. A file gives its value to each of them, or, where its array has one dimension more than the
-/// input and the first is the number of steps, to each its own. What no file gives is drawn anew for each.
+/// The inputs of consecutive runs (steps). An array of a file is the input of every step; where it has one dimension more than the input,
+/// and the first is the number of steps, it has one value for each step. Inputs without a file are random, different in each step.
 class StepInputs {
  public:
   /// steps: none for one run, whose files have no dimension of steps. ports: outlive this. shapes: see compiler::default_shapes.
@@ -19,11 +19,12 @@ class StepInputs {
   /// files.
   static Result<StepInputs> make(const InputOptions& options, std::span<const runtime::PortInfo> ports,
                                  const std::vector<import::RequestedShape>& shapes, std::optional<int64_t> steps = {});
-  /// Of the next run. Inputs with a default that no file gives are left out: empty handles, or none at the end. Errors: those of drawing.
+  /// The inputs of the next run. Inputs with a default that no file gives are left out: empty handles, or none at the end. Errors: those of
+  /// drawing.
   Result<std::vector<Tensor>> next();
 
  private:
-  /// Of a file; null: none.
+  /// The array of a file for the port; null: there is none.
   const Tensor* given(const runtime::PortInfo& port) const;
   Result<void> check(const runtime::PortInfo& port, const Tensor& given) const;
   Result<Tensor> input(size_t k);

@@ -25,7 +25,7 @@ CLI::Option* add_table_option(CLI::App& app, std::string_view name, T& value) {
   else return describe_option(app.add_option(flag, value, help), row);
 }
 
-/// Adds the options that the compiler reads as they are given: those of the file that is written, or the others.
+/// Adds the options of ScalarOptions: with `saving` those that concern the written file, else the others.
 void add_scalar_options(CLI::App& app, compiler::ScalarOptions& values, bool saving);
 
 }  // namespace tenon::cli

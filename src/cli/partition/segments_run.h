@@ -18,11 +18,11 @@ struct SegmentRun {
   uint64_t copied_bytes = 0;
 };
 
-/// Sees which segments run, in their order. What lies between segments of other backends is cpu's, which makes the program.
+/// Records which segments run, in order. Steps between segments of other backends belong to cpu, the host backend.
 class SegmentRuns {
  public:
   explicit SegmentRuns(const runtime::Program& program) : program_(program) {}
-  /// `options` are for one run, which ends before this does.
+  /// Hooks into the options of one run, which must end before this object is destroyed.
   void watch(runtime::RunOptions& options);
   const std::vector<SegmentRun>& runs() const { return runs_; }
 
@@ -31,7 +31,7 @@ class SegmentRuns {
 
   const runtime::Program& program_;
   std::vector<SegmentRun> runs_;
-  size_t copies_ = 0;  ///< of the step that runs
+  size_t copies_ = 0;  ///< of the current step
   uint64_t copied_bytes_ = 0;
 };
 

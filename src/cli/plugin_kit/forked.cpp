@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kDone = "\x04";  ///< the child's last line: without it, the end is somebody's guilt
+constexpr std::string_view kDone = "\x04";  ///< the child's last line; without it the child crashed or exited early
 
 Error no_child() {
   return fail(Code::internal, "plugin test", "no process can be started to try the plugin in").found(std::strerror(errno));
@@ -52,7 +52,7 @@ void write_line(int to, std::string_view text) {
   _exit(0);
 }
 
-/// What the child writes until it ends or the deadline is there. Ends it then.
+/// Reads the child's lines until it ends or the deadline passes, and kills it then.
 class ChildWatcher {
  public:
   ChildWatcher(pid_t child, int from, std::chrono::seconds timeout) : child_(child), from_(from), timeout_(timeout) {}
@@ -148,7 +148,7 @@ Result<ChildOutcome> run_forked(const std::function<void(const std::function<voi
     close(ends[0]);
     return no_child();
   }
-  setpgid(child, child);  // whoever is first
+  setpgid(child, child);  // parent and child both do this, so that it is done before either continues
   ChildOutcome out = ChildWatcher(child, ends[0], timeout).run();
   close(ends[0]);
   return out;

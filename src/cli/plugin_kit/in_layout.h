@@ -4,7 +4,7 @@
 
 namespace tenon::cli {
 
-/// A copy of the bytes of a row-major tensor as they lie in a layout; and back.
+/// Converts a row-major tensor to a layout of plugins, and back.
 Tensor in_layout(const Tensor& row_major, int32_t layout);
 Tensor from_layout(const Tensor& laid_out, int32_t layout);
 /// Sets the layout of a view; strides: storage for its strides.

@@ -9,8 +9,8 @@ namespace tenon::cli {
 
 using LinePrinter = std::function<void(const std::string&)>;
 
-/// Gives warnings and errors of libraries to `warn`, and what else is logged to `note`, "LIBRARY: TEXT", equal texts once: a library may
-/// log the creators that it registers as the registry does. note: null without --verbose.
+/// A logger that passes warnings and errors of libraries to `warn`, and other messages to `note`, as "LIBRARY: TEXT". Equal texts are
+/// logged once, because a library may log the same creators as the registry. note: null without --verbose.
 plugin::Logger logger_to(LinePrinter warn, LinePrinter note);
 
 /// Logs the line of each creator that Tenon has itself.

@@ -48,7 +48,7 @@ std::vector<std::string> choices_of(const tenon_field_rule& rule) {
   return out;
 }
 
-/// Of a field that has one.
+/// The default of a field that has one, as text.
 std::string default_of(const tenon_field_rule& rule) {
   if (rule.type == TENON_FIELD_CHAR) return static_cast<const char*>(rule.otherwise);
   const auto field = plugin::copy_of(

@@ -9,15 +9,15 @@
 
 namespace tenon::cli {
 
-/// All that an op of a plugin library says of itself.
+/// The full description of an op of a plugin library.
 std::vector<std::string> lines_of(const plugin::Op& op);
-/// The first of them: key, description, operands, results, fields.
+/// The first lines of lines_of(): key, description, operands, results, fields.
 std::vector<std::string> declaration_lines(const plugin::Op& op);
 nlohmann::ordered_json json_of(const plugin::Op& op);
 nlohmann::ordered_json json_of(const plugin::Library& library);
-/// "x, mask?, others*": operands or results as a table has room for.
+/// Operands or results as a short text for a table: "x, mask?, others*".
 std::string names_of(const std::vector<tenon_port>& ports);
-/// What computes it: "own and definition", "own", "definition".
+/// What computes the op: "own and definition", "own", "definition".
 std::string computed_by(const plugin::Op& op);
 
 }  // namespace tenon::cli

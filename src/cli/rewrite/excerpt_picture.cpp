@@ -12,7 +12,7 @@ constexpr size_t kLongestText = 30;
 
 bool inside_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// In one line of at most `kLongestText` bytes. Of long names the end says most, of other texts the beginning.
+/// The text in one line of at most `kLongestText` bytes: long names are cut at the beginning, other texts at the end.
 std::string line_text(std::string_view text, bool is_name) {
   std::string_view shown = text;
   if (text.size() > kLongestText) {

@@ -11,7 +11,7 @@ class Console;
 /// Nodes of a graph and of all bodies in it.
 int64_t count_nodes(const ir::Graph& graph);
 
-/// For --stats: what each rule did (those that matched), then what each pass did.
+/// For --stats: prints the counts of each rule that matched, then of each pass.
 void print_statistics(const passes::Report& report, Console& console);
 /// [{name, set, matches, applied, added, removed, refused: {reason: count}, ms, tried, left_out}]: every rule that ran.
 nlohmann::ordered_json rules_json(const rewrite::Statistics& statistics);

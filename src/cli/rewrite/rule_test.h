@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-/// A rule with what the tests that follow from it have found; a rule that is code has none.
+/// The result of the self test of a rule; a code rule has none.
 struct RuleTest {
   rewrite::SelfTestResult found;
   bool is_code = false;

@@ -11,21 +11,21 @@
 
 namespace tenon::cli {
 
-/// What there is to say of a rule, wherever it comes from.
+/// The description of a rule, from the library or from a file.
 struct RuleText {
   std::string name, docs;
-  std::string sets, seeds, roots;  ///< separated by blanks
+  std::string sets, seeds, roots;  ///< names, separated by blanks; seeds: CompiledRule::covered_patterns
   std::string numerics, stage, file;
   std::string equation;  ///< empty: the rule is code
   int benefit = 1;
-  bool shared = false;
+  bool shared = false;  ///< CompiledRule::allow_outside_uses
 };
 
 RuleText text_of(const rules::Entry& entry);
-/// file: where it was read from.
+/// file: the file of the rule.
 RuleText text_of(const rewrite::CompiledRule& rule, const std::string& file);
 nlohmann::ordered_json json_of(const RuleText& rule);
-/// One fact a line, the equation with its parts on lines of their own.
+/// The description as lines; the parts of the equation are on separate lines.
 std::vector<std::string> lines_of(const RuleText& rule);
 
 }  // namespace tenon::cli

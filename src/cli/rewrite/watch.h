@@ -18,7 +18,7 @@ struct RewriteRecord {
   int64_t number = 0;  ///< from 1
   std::string rule, sets, docs, pass;
   std::vector<std::string> matched, made;  ///< "name (Op)", the root first
-  std::vector<std::string> sources;        ///< names of the nodes of the model that it goes back to
+  std::vector<std::string> sources;        ///< names of the model's nodes from which the matched nodes come
 };
 
 /// Watches a run of passes: counts the rewrites of all passes, shows them on a terminal, hands them to a dump, and measures the time that
@@ -29,9 +29,9 @@ class RewriteWatch {
   RewriteWatch(Console& console, RewriteDump* dump) : console_(console), dump_(dump) {}
   RewriteWatch(const RewriteWatch&) = delete;
 
-  /// Hooks itself in front of what is hooked in already. The watch outlives the run.
+  /// Installs its hooks, which call those that are installed already. The watch must outlive the run.
   void hook_into(passes::Options& options);
-  /// Takes the time of checks and of the dump out of the report of the run.
+  /// Subtracts the time of checks and of the dump from the report of the run.
   void deduct_from(passes::Report& report) const;
   int64_t rewrites() const { return count_; }
   /// The rewrite of number Options::rewriting.stop_after; empty where there were fewer.
@@ -52,7 +52,7 @@ class RewriteWatch {
   std::optional<RewriteRecord> last_;
   double check_ms_ = 0;
   std::map<std::string, double, std::less<>> check_ms_of_rule_;
-  std::vector<double> check_ms_of_pass_;  ///< one a pass that ran
+  std::vector<double> check_ms_of_pass_;  ///< for each pass that ran
   Clock::time_point last_line_;
 };
 

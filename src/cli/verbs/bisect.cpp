@@ -84,7 +84,7 @@ Error not_bad(const Options& o, int64_t rewrites, const OracleAnswer& answer) {
       .advice("give the rules, the inputs and the shapes with which it goes wrong");
 }
 
-/// Both ends are what they must be.
+/// Checks that 0 rewrites are good and all rewrites are bad.
 Result<void> check_ends(const Options& o, Bisection& bisection, int64_t all, const CommandJudge* command) {
   const OracleAnswer none = TRY(bisection.probe(0));
   if (none.verdict != Verdict::good) {

@@ -54,7 +54,7 @@ Result<std::vector<std::string>> chosen(const Options& o, const compiler::Regist
 
 using Json = nlohmann::ordered_json;
 
-/// Of one backend: what was found, which is kept, or why there is nothing.
+/// Calibrates one backend. Returns its overheads, which are stored, or the reason why there are none.
 Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptions& options, compiler::Calibration& calibration,
                            std::string& text) {
   Json out{{"backend", name}};

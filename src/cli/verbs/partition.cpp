@@ -54,7 +54,7 @@ void show_reasons(const ir::Graph& graph, const partition::Partition& partition,
   console.table(rows);
 }
 
-/// What a start and a copy cost, and how that is known.
+/// Prints the overheads of each backend (launch, copy), and whether they are estimated, calibrated or measured.
 void show_costs(const backend::Backends& backends, Console& console) {
   for (const backend::Backend* b : backends)
     console.line(fmt::format("a start of {} costs {}", b->name(), compiler::costs_text(b->overheads())));

@@ -31,7 +31,7 @@ struct Options {
   bool stats = false, external = false, strict = false;
 };
 
-/// What a run was, part by part.
+/// The parts of the result of a run.
 struct RewriteResult {
   passes::Report report;
   int64_t nodes_before = 0, nodes_after = 0, rewrites = 0;

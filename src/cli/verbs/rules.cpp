@@ -34,7 +34,7 @@ struct Options {
   CLI::App *list = nullptr, *show = nullptr, *test = nullptr, *why = nullptr;
 };
 
-/// What equations may name.
+/// The table of the ops that equations may refer to.
 Result<const ir::OpTable*> ops_of(const Options& o) { return TRY((o.why->parsed() ? o.model.plugins : o.plugins).plugins()).ops; }
 
 /// Rules by a set expression or of a file; all of the library where `which` is empty.
@@ -69,7 +69,7 @@ Result<void> list(const Options& o, Console& console) {
 
 Result<void> show(const Options& o, Console& console) {
   auto rules = TRY(rules_of(o, o.rule));
-  // A rule may have the name of its file or of a rewrite elsewhere: then the rule itself was meant.
+  // A rule may have the name of its file or of a rewrite elsewhere: then the name refers to the rule.
   if (std::ranges::any_of(rules, [&](const RuleText& r) { return r.name == o.rule; }))
     std::erase_if(rules, [&](const RuleText& r) { return r.name != o.rule; });
   for (const RuleText& r : rules) {

@@ -184,7 +184,7 @@ std::string state_text(const runtime::StateInfo& info, int64_t length) {
   return type_text(info.dtype, shape);
 }
 
-/// What the steps took and left, after the results.
+/// Prints, after the results, the times of the steps and the states.
 void show_steps(const runtime::Engine& engine, const runtime::Context& context, std::span<const double> ms, nlohmann::ordered_json& answer,
                 Console& console) {
   auto steps = nlohmann::ordered_json::array(), states = nlohmann::ordered_json::array();

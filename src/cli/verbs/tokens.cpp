@@ -15,7 +15,7 @@ struct Options {
   bool no_special = false, literal = false;
 };
 
-/// As its text has it, with control characters and quotes spelled as in JSON.
+/// A token's text with control characters and quotes escaped as in JSON.
 std::string spelled(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 Result<void> show_tokens(const Options& o, Console& console) {

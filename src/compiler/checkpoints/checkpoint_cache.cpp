@@ -31,7 +31,8 @@ std::optional<fs::path> onnx_model_of(const fs::path& checkpoint) {
   return files::is_onnx(checkpoint) ? std::optional(checkpoint) : std::nullopt;
 }
 
-/// Those of a folder, of an ONNX model those beside it that it may read; of a GGUF file in parts (NAME-00001-of-00003.gguf) all of them.
+/// The files of a checkpoint: those of a folder; an ONNX model and files beside it that it may read; all parts of a split GGUF file
+/// (NAME-00001-of-00003.gguf).
 std::vector<fs::path> files_of_checkpoint(const fs::path& checkpoint) {
   std::error_code error;
   const bool is_folder = fs::is_directory(checkpoint, error);
@@ -48,7 +49,7 @@ std::vector<fs::path> files_of_checkpoint(const fs::path& checkpoint) {
   return out;
 }
 
-/// Its weights, and the configuration in or beside it.
+/// The files of an adapter: its weights, and the configuration in its folder or beside it.
 std::vector<fs::path> files_of_adapter(const fs::path& adapter) {
   std::error_code error;
   const fs::path config = (fs::is_directory(adapter, error) ? adapter : adapter.parent_path()) / "adapter_config.json";

@@ -48,7 +48,7 @@ struct CachedFile {
   uint64_t bytes = 0;
 };
 
-/// Of regular files, the ones that are gone meanwhile left out.
+/// The regular files of the folder; files that are removed meanwhile are skipped.
 std::vector<CachedFile> files_of(const fs::path& folder) {
   std::vector<CachedFile> out;
   std::error_code error;

@@ -7,7 +7,7 @@
 namespace tenon::compiler {
 namespace {
 
-/// So that short names stay in this file.
+/// A namespace for short names that only this file uses.
 namespace rows {
 
 using Field = BuildConfigField;

@@ -18,7 +18,7 @@ bool is_same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-/// Where `"name":` begins, from `from` on; npos: nowhere.
+/// The offset of `"name":` in the text, at or after `from`; npos: there is none.
 size_t find_key(std::string_view text, std::string_view name, size_t from) {
   const std::string quoted = fmt::format("\"{}\"", name);
   for (size_t at = text.find(quoted, from); at != text.npos; at = text.find(quoted, at + 1)) {

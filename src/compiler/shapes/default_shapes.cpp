@@ -10,7 +10,7 @@ namespace {
 
 using NamedSizes = std::map<std::string, int64_t>;
 
-/// What --shape says of each dimension name: one name has one size in all inputs.
+/// The sizes that --shape requests, by dimension name: a name has one size in all inputs.
 NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
   NamedSizes named;
   for (const import::RequestedShape& s : shapes)

@@ -11,7 +11,7 @@ namespace tenon::compiler {
 
 namespace {
 
-/// Those that may run part of the model.
+/// The backends that may run a part of the model.
 backend::Backends usable_backends(const CompileOptions& options) {
   if (!options.backends.empty()) return options.backends;
   const auto all = (options.registry ? *options.registry : default_registry()).all();

@@ -12,7 +12,8 @@ namespace tenon::llm {
 namespace {
 
 bool by_token(const Candidate& a, const Candidate& b) { return a.token < b.token; }
-/// What options make of a logit, within f64; a token that cannot follow stays so. Differences of two are no NaN then.
+/// A logit after an option was applied, clamped to finite f64, so that differences of two logits are never NaN; minus infinity (a token
+/// that cannot follow) stays.
 double bounded(double before, double after) {
   constexpr double kLargest = std::numeric_limits<double>::max();
   return before == -INFINITY ? before : std::clamp(after, -kLargest, kLargest);

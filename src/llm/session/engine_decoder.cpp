@@ -45,7 +45,7 @@ bool is_finite(const Tensor& state) {
   return true;
 }
 
-/// Of a stream: nn::make_decoder.
+/// Whether the state is the number of tokens so far of a decoder with rings (nn::make_decoder).
 bool is_position(const StateInfo& state) {
   return state.name == "position" && state.dtype == DType::i64 && !state.growing_axis && state.shape == Sizes{1};
 }

@@ -14,7 +14,7 @@ namespace {
 
 uint64_t edge(uint32_t node, char byte) { return uint64_t{node} << 8 | static_cast<unsigned char>(byte); }
 
-/// Where the character that ends before `at` begins; at > 0.
+/// The offset of the character that ends at `at`, which is above 0.
 size_t before(std::string_view text, size_t at) {
   do --at;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);

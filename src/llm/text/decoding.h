@@ -21,7 +21,7 @@ struct Decoding {
   uint32_t most_stripped = 0;
 };
 
-/// The bytes of a token by itself; `byte`: of a token that is a byte; `literal`: the text is meant as it is.
+/// The bytes of a token by itself; `byte`: of a token that is a byte; `literal`: the text is used unchanged.
 std::string bytes_of_token(const Decoding& decoding, std::string_view text, std::optional<unsigned char> byte, bool literal);
 
 /// Bytes that arrive in parts, as text that is whole characters: what is no UTF-8 becomes U+FFFD, as in sound_utf8().

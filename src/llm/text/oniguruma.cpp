@@ -23,7 +23,7 @@ bool compiles(const std::string& pattern) {
   return code != nullptr;
 }
 
-/// What an escaped letter means, as members of a class; "" where PCRE2 means the same.
+/// The meaning of an escaped letter as members of a character class; "" where it is the same in PCRE2.
 std::string_view members_of(char letter) {
   switch (letter) {
     case 's':
@@ -149,7 +149,7 @@ class Translation {
     return {};
   }
 
-  /// \p{Name}: scripts are meant, not their extensions.
+  /// \p{Name}: characters of the script, not of its extensions.
   Result<void> property() {
     const size_t end = in_.find('}', at_);
     if (peek(2) != '{' || end == std::string_view::npos || end - at_ > 40) return not_supported("a property without braces");

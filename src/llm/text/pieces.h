@@ -32,7 +32,7 @@ Finder find_regex(Regex regex);
 /// Splits each piece by what `find` finds in it; inverted, by what lies between. Cost: linear, and that of `find`.
 Result<void> split_pieces(Pieces& pieces, const Finder& find, SplitBehavior behavior, bool inverted = false);
 
-/// Replaces each piece by what `rewrite` appends for it; the second argument says whether it is the first of the caller's text.
+/// Replaces each piece by what `rewrite` appends for it; the second argument is true for the first piece of the caller's text.
 void rewrite_pieces(Pieces& pieces, const std::function<void(std::string_view piece, bool at_start, std::string& out)>& rewrite);
 
 }  // namespace tenon::llm

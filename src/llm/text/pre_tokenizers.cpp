@@ -13,7 +13,7 @@ namespace {
 /// Source: the pattern of https://github.com/openai/gpt-2/blob/master/src/encoder.py.
 constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// The finder of a pattern of this file; nothing else fails but memory, which the first text says.
+/// The finder of a pattern of this file; it can fail only for lack of memory, which the first text reports.
 Finder find_own(std::string_view pattern) {
   return [regex = Regex::compile(pattern, "tokenizer")](std::string_view piece) -> Result<std::vector<TextRange>> {
     if (!regex) return std::unexpected(regex.error());

@@ -36,7 +36,7 @@ class Definition {
  private:
   double number(const char* name, double otherwise) const { return view_.attributes->number(name, otherwise); }
 
-  /// Of each token in its sequence: i64[tokens].
+  /// The position of each token in its sequence: i64[tokens].
   ValueId position() {
     if (position_) return position_;
     if (sequences_) return position_ = sequences_->position();

@@ -46,7 +46,7 @@ class Definition {
     return view_.has(kPastKey) ? with_cache() : without_cache();
   }
 
-  /// As run(), where the new tokens follow all places of the past: the operands of lengths are not read.
+  /// run() for new tokens that follow all rows of the past: the operands with lengths are not read.
   std::vector<ir::ValueId> run_appending() {
     if (!view_.has(kPastKey) || !is_causal() || !split()) return {};
     normalise(query_, heads_, kQueryNorm);

@@ -15,7 +15,7 @@ class Comparison {
  public:
   explicit Comparison(const std::vector<bool>& low_bits) : low_bits_(low_bits) {}
 
-  /// What is preserved of each result; empty: the forms differ in more than types.
+  /// How much of each result is preserved; empty: the forms differ in more than types.
   std::vector<Preserved> run(const LoopForm& narrow, const LoopForm& wide) {
     if (narrow.loops.size() != wide.loops.size() || narrow.results.size() != wide.results.size()) return {};
     for (size_t k = 0; k < narrow.loops.size(); ++k)
@@ -69,7 +69,7 @@ class Comparison {
     return value == Preserved::value && is_never_empty ? value : Preserved::nothing;
   }
 
-  /// Of two null expressions: value.
+  /// How much of an expression's value is preserved; two null expressions: value.
   Preserved preserved(const Expr& a, const Expr& b) {
     if (!a || !b) return !a && !b ? Preserved::value : Preserved::nothing;
     const auto [at, is_new] = seen_.try_emplace({a.get(), b.get()}, Preserved::nothing);
@@ -98,7 +98,7 @@ class Comparison {
     }
   }
 
-  /// Of an integer operator that wraps around in the narrow type where the wide type does not overflow.
+  /// The same for an integer operator that wraps around in the narrow type where the wide type does not overflow.
   static Preserved preserved_by_wrapping_op(const ExprNode& a, const std::vector<Preserved>& args, Preserved worst) {
     switch (a.op) {
       case ExprOp::neg:

@@ -19,7 +19,7 @@ enum class Need : uint8_t {
   used,    ///< has a default
   choice,  ///< may be missing, and has no default
   list,    ///< any number of elements, may be missing, changes nothing here
-  only,    ///< has a default; the original has other values, and `text` says why they are refused
+  only,    ///< has a default; the original has other values, and `text` gives the reason why they are refused
   one_of,  ///< as `only`, and must be given
   unused,  ///< changes nothing here
 };

@@ -31,7 +31,7 @@ Result<Pixels> decode_pnm(Encoded file, int64_t byte_limit);
 Result<Pixels> decode_tiff(Encoded file, int64_t byte_limit);
 Result<Pixels> decode_webp(Encoded file, int64_t byte_limit);
 
-/// "the PNG image is damaged", with what the decoder says.
+/// The error "the PNG image is damaged", with the decoder's message.
 Error damaged_image(const char* format, std::string found);
 
 }  // namespace tenon::ops

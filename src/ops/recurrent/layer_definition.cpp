@@ -84,7 +84,7 @@ class Layer {
     return build_("Expand", {scalar_like(build_, x_, 0), shape});
   }
 
-  /// Of operand W or R.
+  /// The weights of direction `d` in operand W or R.
   RowWeights weights_of(size_t operand, int64_t d) {
     const size_t scale = cell_.scales[operand == kR];
     if (scale == 0) return {rows_of(build_, view_, in_, operand, d, 0, cell_.gates * hidden_), {}, {}};

@@ -32,7 +32,7 @@ struct EvaluateOptions {
   RandomScope random = {};
   /// Counts down with every node that runs, those of definitions too, not those of bodies; below 0 the run ends. null: no limit.
   int64_t* nodes_left = nullptr;
-  /// Kernels that run in the place of their nodes' reference functions, on operands that are as the graph says. Mode::declared alone. May
+  /// Kernels that run in the place of their nodes' reference functions, on operands that have the graph's types. Mode::declared alone. May
   /// be null.
   const HostKernels* host_kernels = nullptr;
   /// Called with each result of a node when it is computed, in order. May be null.

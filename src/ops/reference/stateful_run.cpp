@@ -9,7 +9,7 @@ namespace tenon::ops {
 
 namespace {
 
-/// What symbols are in the shapes of these inputs, and of states that have values.
+/// The sizes of symbols, from the shapes of these inputs and of states that have values.
 std::map<const DimNode*, int64_t> known_sizes(const ir::Graph& graph, std::span<const Tensor> inputs) {
   std::map<const DimNode*, int64_t> out;
   for (size_t k = 0; k < inputs.size() && k < graph.inputs().size(); ++k) {

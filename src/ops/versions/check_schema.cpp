@@ -68,7 +68,7 @@ Result<void> check_schema_values(const NodeView& view, const OnnxSchema& schema,
   return {};
 }
 
-/// By the alternatives of ir::Attribute; a type is stored as text, and an empty list has no kind of its own.
+/// Whether the attribute has the kind of the schema. A type is stored as text, and an empty list is of every list kind.
 bool is_of_schema_kind(const ir::Attribute& value, std::string_view kind) {
   constexpr std::string_view kKinds[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
   if (kind == "type_proto") return std::holds_alternative<std::string>(value);

@@ -22,7 +22,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return out;
 }
 
-/// What is wrong with a part of a rule, as a mistake of the rule; an op that is not in the table stays that.
+/// An error in a part of a rule as an error of the rule: bad_rule, except not_supported for an unknown op, which stays.
 Error refused(const Rule& rule, std::string_view part, const Error& error) {
   const Code code = error.code() == Code::not_supported ? Code::not_supported : Code::bad_rule;
   const std::string where = error->place.empty() ? "" : error->place + ": ";
@@ -84,7 +84,7 @@ Result<Equation> in_builder_style(const Rule& rule, const ir::OpTable& ops) {
   return equation;
 }
 
-/// What belongs to one kind of rule does not lie in another, where nothing would look at it.
+/// Checks that a rule sets only fields of its kind (equation, patterns or functions), since others would be ignored.
 Result<void> check_kind(const Rule& rule) {
   const bool patterns = rule.match_pattern || rule.apply_pattern, code = rule.match || rule.rewrite || rule.match_and_rewrite;
   if (int{!rule.equation.empty()} + int{patterns} + int{code} > 1)

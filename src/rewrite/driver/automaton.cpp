@@ -83,7 +83,7 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
   }
 }
 
-/// For the op and its attributes, without its operands.
+/// The tests of a term's op and attributes, without its operands.
 Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t place) {
   Test test;
   test.place = place;
@@ -102,7 +102,7 @@ Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t 
   return own;
 }
 
-/// With the operands in their order, or the first two of them exchanged.
+/// The paths of a term's operands in their order, or with the first two exchanged.
 std::vector<Automaton::Path> Automaton::operand_paths(const Equation& e, const Term& t, uint32_t place, int depth, bool swapped) {
   std::vector<Path> some{own_tests(e, t, place)};
   for (uint32_t i = 0; i < fixed_operands(e, t); ++i) {
@@ -150,7 +150,7 @@ uint32_t Automaton::follow(uint32_t state, const Test& test) {
   return made;
 }
 
-/// Where the wanted answer leads; 0: nowhere yet.
+/// The state that follows where the value has the property that `test` expects; 0: none yet.
 uint32_t& Automaton::next_state(Decision& decision, const Test& test) {
   const auto in = [](auto& list, const auto& key) -> uint32_t& {
     const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& entry) { return entry.first; });

@@ -18,7 +18,7 @@ bool has_name(const ir::Op& op, std::string_view name) {
   return name.size() == op.domain.size() + 2 + op.name.size() && name.starts_with(op.domain) && name.ends_with(op.name);
 }
 
-/// Both are sorted and have nothing in common.
+/// Merges `more` into `list`; both are sorted and disjoint.
 void merge_into(std::vector<uint32_t>& list, std::span<const uint32_t> more) {
   size_t left = list.size(), right = more.size();
   list.resize(left + right);

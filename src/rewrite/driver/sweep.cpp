@@ -21,7 +21,7 @@ void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
   }
 }
 
-/// In the order in which they are visited.
+/// The rules and nodes that may match, in the order in which they are tried.
 Result<std::vector<RulePlace>> Run::candidate_places() {
   std::vector<RulePlace> places;
   uint32_t at = 0;
@@ -50,7 +50,7 @@ std::vector<RulePlace> Run::select_disjoint_matches(std::span<const RulePlace> p
     Match match(graph_, place.node, options_.args);
     if (failed_matches_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
     if (std::ranges::any_of(match.nodes, [&](NodeId n) { return claimed.contains(n); })) continue;
-    // A rule that matches and rewrites in one go has not said yet whether it matches: it claims nothing.
+    // A rule that matches and rewrites in one go has not decided yet whether it matches, so it claims no nodes.
     if (!rules_[place.rule].match_and_rewrite) claimed.insert(match.nodes.begin(), match.nodes.end());
     chosen.push_back(place);
   }

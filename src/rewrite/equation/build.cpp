@@ -14,7 +14,7 @@ class RightSideBuilder {
   RightSideBuilder(const Equation& equation, const Match& match, const Bindings& bindings, Rewriter& rewriter)
       : equation_(equation), match_(match), bindings_(bindings), rewriter_(rewriter) {}
 
-  /// none where it cannot be said, or where the term is an operand that is missing.
+  /// none where it cannot be determined, or where the term is an operand that is missing.
   ValueId build(int term, DType hint) {
     const Term& t = equation_.terms[static_cast<size_t>(term)];
     switch (t.kind) {
@@ -112,7 +112,7 @@ class RightSideBuilder {
     return typed(DType::i64, Tensor::of_i64({static_cast<int64_t>(ints.size())}, ints));
   }
 
-  /// As many results as terms for the same node use.
+  /// The number of results of a node to build: as many as the terms for the same node refer to.
   size_t results_of(int term) const {
     const Term& t = equation_.terms[static_cast<size_t>(term)];
     size_t most = std::max<size_t>({1, t.results, static_cast<size_t>(t.op->min_outputs)});
@@ -122,7 +122,7 @@ class RightSideBuilder {
     return most;
   }
 
-  /// The same node, whichever of its results is meant.
+  /// Whether two terms are the same node, possibly with different results.
   bool same_op(int a, int b) const {
     const Term &x = equation_.terms[static_cast<size_t>(a)], &y = equation_.terms[static_cast<size_t>(b)];
     if (a == b) return true;

@@ -49,7 +49,7 @@ ExprOp float_operator(Arithmetic op) {
   return ExprOp::add;
 }
 
-/// What a kernel computes of the same operator in f64.
+/// The operator in f64, with the same results as in a kernel.
 double calculate_floats(Arithmetic op, double a, double b) {
   const double out = apply(float_operator(op), DType::f64, DType::f64, {a, 0}, {b, 0}, {}, false).number;
   return op == Arithmetic::floor_divide ? std::floor(out) : out;

@@ -16,7 +16,7 @@ namespace {
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// At most so much of a line is shown.
+/// The most characters of a line that an error shows.
 constexpr size_t kShown = 120;
 
 }  // namespace

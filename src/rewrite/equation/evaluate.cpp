@@ -20,7 +20,7 @@ std::optional<bool> negated(std::optional<bool> holds) { return holds ? std::opt
 
 Answer answer_of(std::optional<bool> holds) { return holds ? Answer(bool_value(*holds)) : std::nullopt; }
 
-/// What is known under bindings. Truths have three values: true, false, and no answer.
+/// Evaluates expressions under bindings. Logic is three-valued: true, false, and not known (nullopt).
 class Evaluator {
  public:
   Evaluator(const Equation& e, const Bindings& b, const Match& m) : equation_(e), bindings_(b), match_(m) {}

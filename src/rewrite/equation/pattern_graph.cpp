@@ -31,7 +31,7 @@ class PatternSide {
   PatternSide(const Graph& graph, const PatternGraphOptions& options, bool left, Equation& out)
       : query_(graph), options_(options), left_(left), equation_(out) {}
 
-  /// What graph input `index` is called, and which variable that is.
+  /// Records that an input of the pattern's graph is that variable.
   void bind(ValueId input, int variable) { variables_.emplace(input, variable); }
 
   Result<int> term(ValueId value) {

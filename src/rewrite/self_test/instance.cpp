@@ -175,7 +175,7 @@ class InstanceBuilder {
     return made;
   }
 
-  /// As many as the pattern uses of such a node in all its places: Split(?a).0 and Split(?a).1 are made by a Split in two.
+  /// The number of results of a node: as many as all terms of the pattern for that node use (Split(?a).0 and Split(?a).1: 2).
   size_t results_of(const Term& t) const {
     size_t count = t.result + size_t{1};
     if (t.op->max_outputs == 1) return count;

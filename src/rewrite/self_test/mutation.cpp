@@ -79,7 +79,7 @@ class MutationCollector {
     for (int o : t.operands) visit(o, false);
   }
 
-  /// For the names whose dtype a condition tests, and for all at once.
+  /// Adds mutations of dtypes: for each name whose dtype a condition tests, and for all names at once.
   void dtypes(int index, bool asked) {
     const Expression& e = equation_.expressions[static_cast<size_t>(index)];
     if (e.kind == Expression::Kind::call && e.function) asked = std::ranges::find(kAboutDtypes, e.function->name) != kAboutDtypes.end();

@@ -20,7 +20,7 @@ struct PlanStep {
   SizeChoice size_choice;
   Distribution distribution;
 };
-/// The most significant first: a large subgraph affords only these.
+/// The instances of a trial, the most significant first: large subgraphs are run on the first ones only.
 constexpr PlanStep kPlan[] = {
     {SizeChoice::distinct, Distribution::normal},   {SizeChoice::twos, Distribution::special},
     {SizeChoice::ones, Distribution::normal},       {SizeChoice::threes, Distribution::infinite},
@@ -32,14 +32,14 @@ constexpr PlanStep kPlan[] = {
     {SizeChoice::threes, Distribution::huge},       {SizeChoice::distinct, Distribution::large},
     {SizeChoice::twos, Distribution::masked},       {SizeChoice::distinct, Distribution::masked},
 };
-/// Where none of those has an answer.
+/// Further steps, where the old side cannot be evaluated in any step of the plan.
 constexpr PlanStep kLastResort[] = {
     {SizeChoice::twos, Distribution::tiny},       {SizeChoice::ones, Distribution::tiny},    {SizeChoice::fours, Distribution::tiny},
     {SizeChoice::threes, Distribution::positive}, {SizeChoice::twelves, Distribution::tiny},
 };
-constexpr int kRounds = 4;                              ///< through the plan, where that costs next to nothing
-constexpr int kPerturbations = 8;                       ///< before a difference in size is believed
-constexpr int64_t kMostTensorBytes = int64_t{1} << 28;  ///< of one tensor
+constexpr int kRounds = 4;                              ///< how often the plan is run for cheap subgraphs
+constexpr int kPerturbations = 8;                       ///< perturbed runs that estimate the rounding error before a difference counts
+constexpr int64_t kMostTensorBytes = int64_t{1} << 28;  ///< limit of one tensor
 
 ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::declared) {
   ops::EvaluateOptions options;
@@ -79,7 +79,7 @@ bool has_subnormal(const Tensor& t) {
   return false;
 }
 
-/// Of the finite elements of floats.
+/// The largest magnitude among the finite elements of a float tensor.
 double largest_in(const Tensor& t) {
   double out = 0;
   for (int64_t i = 0; is_float(t.dtype()) && i < t.count(); ++i)
@@ -182,7 +182,7 @@ class SubgraphTrial {
     options.on_value = [this, &observation](ValueId id, const Tensor& t) {
       const ir::Value& value = subgraph_.before->value(id);
       work_ += cost_.of(id, t.count(), observation.instance.sizes);
-      // What holds tensors has no shape of its own.
+      // Containers of tensors have no shape to compare.
       observation.broke_promise |= value.type.is_tensor() && !is_as_promised(value.type, t.shape(), observation.instance);
       observation.overflowed |= observation.for_overflow && !observation.overflowed && !is_finite(t);
     };
@@ -195,7 +195,7 @@ class SubgraphTrial {
     return options;
   }
 
-  /// Only reassociating rules are forgiven that, and only where numbers are extreme.
+  /// Whether the old side overflows inside. This excuses a difference only for reassociating rules, and only on extreme numbers.
   bool leaves_range(std::span<const Tensor> inputs, Distribution distribution) {
     if (numerics_ == Numerics::exact ||
         (distribution != Distribution::large && distribution != Distribution::huge && distribution != Distribution::tiny))
@@ -256,8 +256,8 @@ class SubgraphTrial {
     return differ(references, fresh);
   }
 
-  /// Of NaN and infinities. What only the range of a dtype makes (an intermediate overflows on one way of computing and not on the other)
-  /// is no difference: in fp64 from end to end the sides agree there.
+  /// The first difference in NaN and infinities. One that only the range of a dtype causes (an intermediate result overflows on one side)
+  /// does not count: where both sides agree when computed in fp64 throughout.
   std::optional<Difference> differ_in_nonfinite(const Instance& instance, const std::vector<Tensor>& old,
                                                 const std::vector<Tensor>& fresh) {
     for (size_t k = 0; k < old.size(); ++k) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a dense layer column by column goes into its weights and bias: x W + b is linear in both. New weights are lazy (scale
-// along an axis), new biases are computed in fp64 and rounded once. In the last stage: recognition of attention needs its scale before.
+// Factors and addends for each column after a dense layer are folded into its weights and bias: x W + b is linear in both. New weights are
+// lazy (scale along an axis), new biases are computed in fp64 and rounded once. In stage combine, because the rules for attention (stage
+// fuse) match the scale.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

@@ -66,7 +66,7 @@ bool unsqueeze_first(const Match& m, Rewriter& w) {
   return replace_root(m, w, expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
-/// Only leading axes are repeated, and the Reshape leaves just those as they are.
+/// Matches a Reshape after an Expand that repeats only leading axes, which the Reshape keeps.
 bool reshape_after_expand(Match& m) {
   const NodeId inner = m.take(m.operand(m.root(), 0), "Expand");
   const DimList *from = inner ? m.shape(m.operand(inner, 0)) : nullptr, *middle = inner ? m.shape(m.result(inner)) : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks written as arithmetic. The same real functions for finite numbers; each line says where they differ else. The constants may have
-// any rank that does not widen the result. In a late stage, because fusions recognise masks by these forms.
+// Masks written as arithmetic. The same real functions for finite numbers; each rule's docs state where results differ otherwise. The
+// constants may have any rank that does not widen the result. In a late stage, because fusions recognise masks by these forms.
 #include "rewrite/rule.h"
 
 namespace tenon::rules::combine_mask_arithmetic {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a QuantizeLinear divides by goes into the constants before it: its own scale is 1 then, and nothing is divided when the network
-// runs.
+// The scale of a QuantizeLinear is folded into constants before it: its own scale becomes 1, and runs need no division.
 #include <cmath>
 
 #include "rewrite/match.h"
@@ -25,7 +24,7 @@ int constant_side(const Match& m, NodeId node) {
   return -1;
 }
 
-/// Whether constants before `value` can take a factor above 0 in, with nobody else to see it.
+/// Whether a positive factor can be folded into constants that `value` is computed from, without changing other users of the nodes between.
 bool takes_factor(Match& m, ValueId value, int levels) {
   if (const auto d = dequantized_per_tensor(m, value)) return is_factor(m, d->scale);
   const NodeId node = m.producer(value);

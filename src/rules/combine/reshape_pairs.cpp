@@ -12,7 +12,7 @@ namespace tenon::rules::combine_reshape_pairs {
 using namespace rewrite;
 namespace {
 
-/// What was reshaped to `value`; none where no reshape makes it.
+/// The operand of the reshape whose result is `value`; none where another op computes it.
 ValueId before_reshape(const Match& m, ValueId value) {
   const NodeId node = m.producer(value);
   return node && is_reshape(m.node(node)) ? m.operand(node, 0) : ValueId{};

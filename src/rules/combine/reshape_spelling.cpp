@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op that says what happens: a Reshape (or Expand) that only adds or drops ones is an Unsqueeze or a Squeeze. Last, because the rules
+// The most specific op: a Reshape (or Expand) that only adds or drops ones is an Unsqueeze or a Squeeze. Last, because the rules
 // that recognise structure look for Reshape.
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // a head axis get one of size 1.
 // Proof: the definition of Attention (ONNX 23 and later). Two points need care:
 // - ONNX's Attention gives 0 for a row that is masked with -inf everywhere. The plain form gives NaN there, with the guard
-//   Where(IsNaN(p), 0, p) it gives 0 for every weight that is NaN. The attribute masked_rows says which; it is left out where the mask is
-//   known to leave a key to each row.
+//   Where(IsNaN(p), 0, p) it gives 0 for every weight that is NaN. The attribute masked_rows selects the behaviour; it is left out where
+//   the mask is known to leave a key to each row.
 // - A mask whose last axis is shorter than the keys means something else to Attention than to Add; it is never handed over so.
 #include <algorithm>
 #include <cmath>
@@ -86,7 +86,7 @@ bool leads_to_scores(const Match& m, ValueId value, int depth) {
   return leads_to_scores(m, m.operand(node, 0), depth - 1) || leads_to_scores(m, m.operand(node, 1), depth - 1);
 }
 
-/// What a number's products are taken of: cap * tanh(x) gives x and notes the cap.
+/// Removes factors from `scores`, which it records, and a cap: of cap * tanh(x) it returns x.
 ValueId strip_factor(Match& m, ValueId scores, Attention& found) {
   double factor = 1;
   const ValueId inside = strip_scale(m, scores, factor, &m);

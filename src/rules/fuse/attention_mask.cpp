@@ -86,7 +86,7 @@ bool covers_keys(const Match& m, const NarrowedMask& found) {
   return covered;
 }
 
-/// Of a mask that chooses between two numbers, or is boolean itself.
+/// The condition of a mask that is a Where of two numbers, or the mask itself where it is boolean.
 ValueId condition_of(const Match& m, ValueId mask, NodeId where) {
   if (!where) return mask;
   const auto scalar = [&](size_t i) { return m.is_constant(m.operand(where, i)) && m.number(m.operand(where, i)); };

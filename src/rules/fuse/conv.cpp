@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a convolution channel by channel goes into its weights and bias: convolution is linear in both. New weights are lazy
-// (scale along an axis), new biases are computed in fp64 and rounded once. Zero padding before it goes into its pads.
+// Factors and addends for each channel after a convolution are folded into its weights and bias: convolution is linear in both. New weights
+// are lazy (scale along an axis), new biases are computed in fp64 and rounded once. Zero padding before it is added to its pads.
 #include <algorithm>
 
 #include "rewrite/match.h"
@@ -21,7 +21,7 @@ struct Folded {
   Numbers factor, bias;
 };
 
-/// What the convolution adds to each channel before.
+/// Initializes the folded bias with the convolution's own bias; zeros where it has none.
 bool start_from_bias(const Match& m, ValueId bias, Folded& found) {
   found.bias.assign(found.channels, 0);
   const Tensor* t = bias ? m.graph().tensor_of(bias, /*byte_limit=*/1 << 24) : nullptr;

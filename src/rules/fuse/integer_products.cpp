@@ -12,7 +12,7 @@ namespace tenon::rules::fuse_integer_products {
 using namespace rewrite;
 namespace {
 
-/// Of differences of bytes: with no more of them their sum fits into an i32.
+/// The most products of differences of bytes whose sum is certain to fit an i32.
 constexpr int64_t kMostProducts = 33025;
 
 struct Factors {
@@ -55,7 +55,7 @@ bool gemm(Match& m) {
   return factors_of(m, m.operand(m.root(), 1), transposed ? 0 : 1, transposed);
 }
 
-/// Of the op on integers; zero points that are missing are not named.
+/// The operands of the op on integers, without missing zero points.
 std::vector<ValueId> operands_of(const Factors& f, ValueId weights) {
   std::vector<ValueId> out{f.x.data, weights, f.x.zero, f.w.zero};
   while (!out.back()) out.pop_back();

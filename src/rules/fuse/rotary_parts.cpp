@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
-// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what follows the rotated part.
+// Forms that exporters write around a rotary embedding: halves that are scattered into zeros and added, and heads of which only the first
+// part is rotated. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what follows the rotated part.
 #include <algorithm>
 #include <span>
 
@@ -24,13 +24,14 @@ bool all_zero(const Match& m, ValueId value) {
 
 using Parts = std::vector<ValueId>;
 
-/// Where both are in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
+/// Whether x and y have the same rank and provably the same size on `axis`. Where both are parts of Concats along other axes, other sizes
+/// follow from these.
 bool same_width(const Match& m, ValueId x, ValueId y, int axis) {
   const DimList *a = m.shape(x), *b = m.shape(y);
   return a && b && a->size() == b->size() && (*a)[axis].known_equal((*b)[axis]);
 }
 
-/// The shapes of the parts of one side, or of the other, are equal: no part is broadcast in the sum.
+/// Whether all parts have provably equal sizes on axes other than `axis`.
 bool same_without(const Match& m, const std::vector<ValueId>& parts, int axis) {
   for (ValueId part : parts) {
     const DimList *a = m.shape(parts[0]), *b = m.shape(part);

@@ -39,7 +39,7 @@ std::optional<std::vector<AxisGroup>> axis_groups(const DimList& from, const Dim
     j = group.to_end;
     groups.push_back(group);
   }
-  // What is left over are ones: they belong to the last group.
+  // Remaining axes have size 1 and belong to the last group.
   const auto ones = [](auto begin, auto end) { return std::all_of(begin, end, [](Dim d) { return d.known_equal(1); }); };
   if (groups.empty() || !ones(from.begin() + i, from.end()) || !ones(to.begin() + j, to.end())) return std::nullopt;
   groups.back().from_end = m;

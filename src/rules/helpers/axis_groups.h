@@ -21,8 +21,8 @@ struct TransposeAfterReshape {
   DimList shape;   ///< the target of the Reshape
   ir::Ints order;  ///< the permutation of the Transpose after it
 };
-/// Of a Transpose by `order` and a Reshape with these groups and this result shape; nullopt where the Reshape joins axes that are not
-/// adjacent before the Transpose.
+/// The equivalent of a Transpose by `order` and a Reshape with these groups and this result shape; nullopt where the Reshape joins axes
+/// that are not adjacent before the Transpose.
 std::optional<TransposeAfterReshape> transpose_after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order,
                                                              const DimList& result);
 

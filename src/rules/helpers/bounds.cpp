@@ -14,7 +14,7 @@ Bounds united(const Bounds& a, const Bounds& b) {
   return a && b ? Bounds({std::min(a->first, b->first), std::max(a->second, b->second)}) : std::nullopt;
 }
 
-/// What may round to an infinity of the dtype is one.
+/// Bounds as stored in the dtype: a bound that may round to an infinity becomes infinite.
 Bounds stored(Bounds bounds, DType dtype) {
   if (!bounds || std::isnan(bounds->first) || std::isnan(bounds->second)) return std::nullopt;
   const double largest = largest_of(dtype);
@@ -45,7 +45,7 @@ Bounds product_of(const Bounds& a, const Bounds& b) {
 
 Bounds bounds_of(const GraphQuery& query, ValueId value, int depth);
 
-/// Of a sum or a difference.
+/// The bounds of a sum or a difference.
 Bounds sum_of(const Bounds& a, const Bounds& b, bool adds) {
   if (!a || !b) return std::nullopt;
   return Bounds({a->first + (adds ? b->first : -b->second), a->second + (adds ? b->second : -b->first)});

@@ -29,7 +29,7 @@ std::optional<int64_t> mean_axis(const Match& m, NodeId mean) {
   return axes->front();
 }
 
-/// What `value` is the mean of over the axes from `axis`, which is set.
+/// The operand of the mean that `value` is, over the axes from `axis` on; sets `axis`.
 ValueId mean_of(Match& m, ValueId value, int64_t& axis) {
   const NodeId mean = m.take(value, "ReduceMean");
   const auto found = mean ? mean_axis(m, mean) : std::nullopt;
@@ -45,7 +45,7 @@ ValueId root_of(Match& m, ValueId square) {
   return mul && m.operand(mul, 0) == m.operand(mul, 1) ? m.operand(mul, 0) : ValueId{};
 }
 
-/// What `deviation` is the square root of mean(x^2) + epsilon of; without epsilon it is 0.
+/// x, where `deviation` is sqrt(mean(x^2) + epsilon); sets epsilon (0 where it is not added).
 ValueId spread_of(Match& m, ValueId deviation, UnscaledNorm& found) {
   const NodeId sqrt = m.take(deviation, "Sqrt");
   ValueId mean = sqrt ? m.operand(sqrt, 0) : ValueId{};

@@ -4,7 +4,8 @@
 namespace tenon::rules {
 namespace {
 
-/// Where `large` has ones that `small` lacks; the first place counts where there are several.
+/// The axes of size 1 that `large` has and `small` lacks; of several possible positions the first. nullopt where the shapes differ
+/// otherwise.
 std::optional<ir::Ints> extra_ones(const DimList& small, const DimList& large) {
   ir::Ints axes;
   size_t next = 0;

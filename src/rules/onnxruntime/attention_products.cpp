@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MultiHeadAttention (or LocalAttention) of three products of one value: Attention of ONNX Runtime has their weights side by side itself.
-// Factors of queries and keys are factors of the scores. Without a bias the kernel crashes, so there are zeros.
-// What is hidden has the score `low` in LocalAttention, and score + low in Attention: the same where low is huge. A row that is hidden from
-// end to end has equal weights in both, while low is a finite number.
+// MultiHeadAttention (or LocalAttention) of three products of one value becomes Attention of ONNX Runtime, which has the three weights side
+// by side. Factors of queries and keys are factors of the scores. Without a bias the kernel crashes, so there are zeros. A hidden key has
+// the score `low` in LocalAttention, and score + low in Attention: equal after rounding where `low` is huge. Where all keys of a row are
+// hidden, all have equal weights in both, as long as `low` is finite.
 #include <cmath>
 #include <limits>
 

@@ -38,7 +38,7 @@ NodeId chosen_by(const Match& m, ValueId value, size_t index) {
   return best && m.node(best).is("TopK") && m.result(best, index) == made ? best : NodeId{};
 }
 
-/// What the ids of the experts gather from along axis 0.
+/// The value from which `value` is gathered along axis 0 by the ids of the experts.
 ValueId picked(const Match& m, ValueId value, NodeId best) {
   const NodeId gather = m.producer(value, "Gather");
   const bool flat = gather && m.rank(m.operand(gather, 1)) == 1 && chosen_by(m, m.operand(gather, 1), 1) == best;

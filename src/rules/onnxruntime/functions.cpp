@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of language models as functions of the domain tenon. Exact: each function is defined by the nodes that it stands for. Last and
+// Pieces of language models as functions of the domain tenon. Exact: each function is defined by the nodes that it replaces. Last and
 // alone: by then all ops of ONNX that Tenon fuses (Attention, RotaryEmbedding) is such an op.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"

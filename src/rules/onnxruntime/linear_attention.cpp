@@ -28,7 +28,7 @@ struct Step {
 
 bool is(const DimList* shape, const DimList& wanted) { return shape && std::ranges::equal(*shape, wanted, &Dim::known_equal); }
 
-/// What keeps the order of the elements.
+/// Whether the node keeps the elements in their order (Reshape and similar).
 bool is_view(const GraphQuery& m, NodeId node) {
   return node && (is_reshape(m.node(node)) || (m.node(node).is("Transpose") && moves_only_unit_axes(m, node)));
 }
@@ -77,7 +77,7 @@ ValueId decay_of(const Match& m, ValueId factor, const Step& found) {
   return {};
 }
 
-/// What the outer product is added to: the past, or the past that decays.
+/// Matches the addend of the outer product: the past, or the past times a decay.
 bool past_of(Match& m, ValueId value, Step& found) {
   const NodeId mul = m.producer(value, "Mul");
   for (size_t k : {0, 1}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masked attention whose sizes are not known to fit Attention: as a function of the domain tenon, defined by the nodes it stands for, so
+// Masked attention whose sizes are not known to fit Attention: as a function of the domain tenon, defined by the nodes it replaces, so
 // that whatever they broadcast, it does. It repeats heads and joins keys and values with earlier ones itself.
 #include <cmath>
 
@@ -20,7 +20,7 @@ struct Local {
   ScaledView query, keys;    ///< without the view that transposes the keys
   ir::Ints key_permutation;  ///< of the keys after their views; none where they need none
   ValueId mask, values;
-  bool hides = false;  ///< the mask says which scores are low
+  bool hides = false;  ///< the mask is true for scores that become low
   double scale = 1, low = -INFINITY;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is around the functions that make tables of cosines and sines: positions as a column, casts of both tables.
+// Nodes around functions that compute tables of cosines and sines: positions as a column, and casts of both tables.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each query of Attention looks at the keys alone: queries whose result nobody reads are left out, keys and values stay whole. What a
-// query may see goes with it: its rows of the mask, and where the op hides the keys after a query by its place, a mask that says so.
+// Each query of Attention reads only keys and values: queries whose results have no reader are removed, keys and values stay whole. The
+// mask is reduced to the rows of the remaining queries; causal masking by position becomes an explicit mask.
 #include "rules/helpers/attention.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/axis_selection.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One query of each sequence, at a place that the run chooses: Attention computes that query alone, keys and values stay whole. Where
-// the op hides the keys after a query by its place, a mask says so in its stead.
+// the op hides the keys after a query by its place, an explicit mask replaces that.
 #include <algorithm>
 
 #include "rewrite/rule.h"

@@ -113,7 +113,7 @@ bool rows_of_maker(Match& m) {
   return m.accept(std::move(found));
 }
 
-/// What the producer makes of these operands.
+/// The result of the producer's op on these operands.
 ValueId made_of(const Match& m, Rewriter& w, const Chosen& found, std::vector<ValueId> inputs) {
   const Node& producer = m.node(found.producer);
   if (found.target) return w("Reshape", {inputs[0], w.ints(*found.target)});

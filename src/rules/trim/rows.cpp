@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that make each row of their result from one row of an operand: rows that nobody reads are not computed. The sums are those of
-// before; kernels for few rows may add them up in another order.
+// Ops that compute each row of their result from one row of an operand: rows without a reader are not computed. The remaining rows have the
+// same sums; kernels for few rows may add them in another order.
 #include "rewrite/rule.h"
 #include "rules/helpers/axis_selection.h"
 

@@ -4,7 +4,7 @@
 
 namespace tenon::cli {
 
-// all_checks() states the property that each of these checks.
+// The checks of `tenon plugin test`; the texts in all_checks() state the property that each function checks.
 
 void check_runs(Trial& trial);
 void check_pure(Trial& trial);

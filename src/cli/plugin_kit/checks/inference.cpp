@@ -11,7 +11,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// Neither type says what the other denies.
+/// Whether two types are compatible: no known part contradicts the other type.
 bool agree(const ir::Type& a, const ir::Type& b) {
   if (a.dtype != b.dtype) return false;
   if (!a.has_rank() || !b.has_rank()) return true;

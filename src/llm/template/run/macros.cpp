@@ -21,7 +21,7 @@ Value Interpreter::macro_value(const std::shared_ptr<const MacroSyntax>& macro, 
   return Value(Value::Kinds(std::make_shared<const Function>(std::move(out))));
 }
 
-/// By place, then by name, then the standard values, which may use the parameters before them.
+/// Binds parameters to positional arguments, then to named ones, then to default values, which may use earlier parameters.
 Result<void> Interpreter::bind_parameters(const MacroSyntax& macro, const ScopePtr& scope, Arguments& arguments) {
   const size_t given = std::min(arguments.positional.size(), macro.parameters.size());
   std::vector<bool> is_bound(macro.parameters.size(), false);

@@ -124,7 +124,7 @@ class Lexer {
     return {};
   }
 
-  /// Where {% raw %} ends that begins with "{%" and its sign before `inside`; 0 where it is another tag.
+  /// The end of the tag {% raw %}, whose "{%" (and sign of white space control) ends at `inside`; 0 where the tag is another one.
   size_t end_of_raw_begin(size_t inside) const {
     size_t i = skip_space(inside);
     if (!has(i, "raw")) return 0;

@@ -7,7 +7,7 @@
 namespace tenon::llm::jinja {
 namespace {
 
-/// Up to `most` digits of the base at the front of `rest`; -1 where there are fewer than `least`.
+/// Removes up to `most` digits of the base from the front of `rest`. Returns their value; -1 where there are fewer than `least`.
 int64_t take_digits(std::string_view& rest, int base, size_t least, size_t most) {
   uint32_t code = 0;
   const char* end = rest.data() + std::min(most, rest.size());

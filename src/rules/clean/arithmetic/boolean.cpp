@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What booleans decide: a branch, an operand of Where, one of And, Or and Xor where a condition is known; and one spelling for the rest.
+// Conditions: where one is known, the branch of If, the operand of Where, or the operand of And, Or and Xor that it selects; other forms of
+// conditions get one canonical form.
 #include <unordered_map>
 
 #include "rewrite/match.h"
@@ -57,7 +58,7 @@ bool same_result(Match& m, ValueId value) {
   return value && m.same_type(m.result(m.root()), value);
 }
 
-/// Where with one known answer, And with true, Or with false, Xor with false.
+/// Matches a Where whose selected operand is known, And with true, Or with false, and Xor with false.
 bool known_choice(Match& m) {
   const Node& node = m.node(m.root());
   const auto known = [&](size_t i) { return m.is_constant(m.operand(m.root(), i)) ? m.number(m.operand(m.root(), i)) : std::nullopt; };

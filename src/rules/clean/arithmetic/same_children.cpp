@@ -71,7 +71,7 @@ bool use_twin(const Match& m, Rewriter& w) {
   return true;
 }
 
-/// A reshape, or an Expand, is settled by its data and the shape that it makes, however that is said.
+/// Two reshapes (or Expands) are equal where they have equal data and provably equal result shapes, whatever their shape operands are.
 bool same_shape_before(Match& m) {
   const Node& node = m.node(m.root());
   const ValueId source = m.operand(m.root(), 0);

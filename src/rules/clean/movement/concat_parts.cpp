@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads a Concat reads its parts. Exact: the elements are the same ones. A part whose size is not known counts only where enough of
-// its elements are known to be there.
+// Readers of a Concat read its parts instead. Exact: the elements are the same. A part of unknown size is used only where it provably has
+// enough elements.
 #include <algorithm>
 
 #include "rewrite/match.h"
@@ -18,7 +18,7 @@ struct Place {
   int64_t offset;
 };
 
-/// Where element `index` along the joined axis lies; `sizes`: one a part.
+/// The part of a Concat that has element `index` of the joined axis, and the index in it; sizes: of the parts on that axis.
 std::optional<Place> place_of(const DimList& sizes, int64_t index) {
   const size_t count = sizes.size();
   const bool from_end = index < 0;

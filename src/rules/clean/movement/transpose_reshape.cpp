@@ -26,7 +26,8 @@ bool in_order(const ir::Ints& perm) {
   return true;
 }
 
-/// Transpose `order` after Reshape, said before it: the groups in the order of their results, each with its operand's axes.
+/// The Transpose before a Reshape that equals a Transpose by `order` after it: the groups in the order of their results, each with its
+/// operand's axes.
 std::optional<ir::Ints> before_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order) {
   ir::Ints out;
   for (int64_t axis : order)

@@ -35,7 +35,7 @@ bool two_expands(Match& m) {
 
 bool one_expand(const Match& m, Rewriter& w) { return replace_root(m, w, expand(w, m.operand(m.nodes[1], 0), m.state<ExpandTarget>())); }
 
-/// Of a target put together from one-element pieces: those that only repeat a dim of the operand.
+/// Matches an Expand whose target is a Concat of one-element pieces, of which some only repeat a dim of the operand: these become 1.
 bool needless_pieces(Match& m) {
   const NodeId concat = m.producer(m.operand(m.root(), 1), "Concat");
   const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));

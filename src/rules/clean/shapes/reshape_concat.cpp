@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One size of a Reshape follows from the others: a target put together at the run may say -1 in place of one computed piece. That holds
-// where no other size can be 0 (or each that can is the operand's own, so that it cancels): else nothing says what -1 is.
+// where no other size can be 0 (or each that can is the operand's own, so that it cancels): else -1 would not be determined.
 #include <algorithm>
 
 #include "rewrite/match.h"

@@ -13,7 +13,7 @@ namespace tenon::rules::clean_shape_values {
 using namespace rewrite;
 namespace {
 
-/// What a Shape node reads: sizes [begin, end) of x.
+/// The sizes [begin, end) of x that a Shape node returns.
 struct Read {
   ValueId x;
   int64_t begin, end;

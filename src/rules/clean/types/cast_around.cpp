@@ -29,7 +29,7 @@ bool is_arithmetic(const Node& n) {
 enum class OperandSource : uint8_t { missing, uncast, constant, filled, cast_down };
 using Ways = std::vector<OperandSource>;
 
-/// What ConstantOfShape fills `value` with, where the narrow dtype has that number.
+/// The number with which a ConstantOfShape fills `value`, where the narrow dtype represents it exactly.
 std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
   const NodeId made = m.producer(value, "ConstantOfShape");
   const ir::Attribute* fill = made ? m.node(made).attributes.find("value") : nullptr;

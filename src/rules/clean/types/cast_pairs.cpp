@@ -11,7 +11,7 @@ namespace tenon::rules::clean_cast_pairs {
 using namespace rewrite;
 namespace {
 
-/// Both operands from `first` on are made by Casts from one dtype; they are taken.
+/// Whether operands `first` and `first` + 1 are results of Casts from one dtype; adds these to the match.
 bool cast_alike(Match& m, size_t first) {
   if (m.node(m.root()).explicit_inputs != first + 2) return false;
   const NodeId a = m.take(m.operand(m.root(), first), "Cast");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only moves or picks elements, between a DequantizeLinear and a QuantizeLinear of the same numbers, does so with the integers: of a
-// byte q, (q - z) * s divided by s and rounded is q - z again, and a larger q is a larger number where s > 0.
+// Ops that only move or select elements, between a DequantizeLinear and a QuantizeLinear with equal scale and zero point, work on the
+// integers instead: for a byte q, (q - z) * s divided by s and rounded is q - z again, and with s > 0 the order of elements is that of the
+// integers.
 #include <algorithm>
 #include <array>
 
