@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule's callback is given: its match, and the hand that builds.
+// The arguments of a rule's callbacks: the match, and the rewriter that builds nodes.
 #include "context.h"
 
 #include <nanobind/stl/optional.h>
@@ -151,7 +151,7 @@ void Context::raise_errors() const {
   throw nb::python_error();
 }
 
-Rewriting::Rewriting(Root& r) : root(r) {
+RewritingScope::RewritingScope(Root& r) : root(r) {
   if (root.rewriting) raise(fail(Code::bad_usage, "rewrite", "rules are running on this graph already"));
   root.rewriting = true;
 }

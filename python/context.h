@@ -12,20 +12,20 @@
 
 namespace tenon::python {
 
-/// One call of tenon.rewriting.rewrite: what its callbacks share. Rules find it as the driver's args.
+/// The state of one call of tenon.rewriting.rewrite that its callbacks share; rules get it as Match::args.
 class Context {
  public:
   Context(GraphPtr graph, nb::object args) : graph_(std::move(graph)), args(std::move(args)) { known_.push_back(graph_); }
 
-  /// The handle of the graph, or of the body inside it, that the driver is at.
+  /// The handle of the graph, or of a body in it, that the driver rewrites now.
   GraphPtr of(const ir::Graph& graph);
-  /// A reason that lives as long as the run.
+  /// Stores a reason for the time of the run.
   std::string_view keep(std::string reason) { return *reasons_.insert(std::move(reason)).first; }
 
-  /// Books what a callback has raised and rethrows it as an error of the driver. Acquires the GIL.
+  /// Stores the exception of a callback, and throws it as an error of the driver. Acquires the GIL.
   [[noreturn]] void failed(const std::string& rule, nb::python_error& error);
   bool interrupted() const { return interrupted_; }
-  /// Raises the last that was booked, if any was.
+  /// Raises the last stored exception, if there is one.
   void raise_errors() const;
   Root& root() const { return graph_->root(); }
 
@@ -42,13 +42,14 @@ class Context {
 
 Context& context_of(const std::any* args);
 
-/// A match as Python sees it: only while its callback runs.
+/// A match for a Python callback; valid only while the callback runs.
 struct PyMatch {
   const rewrite::Match* match = nullptr;
-  rewrite::Match* open = nullptr;  ///< null: it is decided
+  rewrite::Match* open = nullptr;  ///< the match while it may still be changed; null: it is decided
   Context* context = nullptr;
   GraphPtr graph;
   const rewrite::Match& get() const;
+  /// The match, to be changed. Raises where it is decided.
   rewrite::Match& deciding() const;
 };
 
@@ -58,11 +59,11 @@ struct PyRewriter {
   rewrite::Rewriter& get() const;
 };
 
-/// For the time of a run the graph takes no edit but those of rewrites. Raises bad_usage where one is going on.
-struct Rewriting {
-  explicit Rewriting(Root& root);
-  ~Rewriting() { root.rewriting = false; }
-  Rewriting(const Rewriting&) = delete;
+/// In its scope (a run of the driver) only rewrites may edit the graph. Raises bad_usage where a run is in progress already.
+struct RewritingScope {
+  explicit RewritingScope(Root& root);
+  ~RewritingScope() { root.rewriting = false; }
+  RewritingScope(const RewritingScope&) = delete;
   Root& root;
 };
 

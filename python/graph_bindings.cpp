@@ -85,7 +85,7 @@ nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
     return out.is_valid() ? PyBytes_AsString(out.ptr()) : nullptr;
   };
   auto written = [&] {
-    const Occupy occupied(graph.root());
+    const GraphOwnerScope occupied(graph.root());
     const nb::gil_scoped_release released;
     return import::export_onnx_into(g, allocate, options);
   }();
@@ -99,7 +99,7 @@ int64_t save_onnx(const PyGraph& graph, const std::filesystem::path& path, std::
   options.opset = opset;
   options.external_data = external_data;
   auto exported = [&] {
-    const Occupy occupied(graph.root());
+    const GraphOwnerScope occupied(graph.root());
     const nb::gil_scoped_release released;
     return import::export_onnx(g, path, options);
   }();
@@ -144,7 +144,7 @@ nb::dict evaluate(const PyGraph& graph, nb::handle inputs) {
   const ir::Graph& g = graph.get();
   const std::vector<Tensor> given = inputs_of(g, inputs);
   auto results = [&] {
-    const Occupy occupied(graph.root());
+    const GraphOwnerScope occupied(graph.root());
     const nb::gil_scoped_release released;
     return ops::evaluate(g, given);
   }();

@@ -24,11 +24,11 @@ T unwrap(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// A root graph and who works on it.
+/// A root graph, and the thread and rewrite that use it now.
 struct Root {
   std::unique_ptr<ir::Graph> graph;
-  std::thread::id owner;            ///< the thread that works on it without the GIL; none: nobody
-  bool rewriting = false;           ///< the driver is at work: only logged edits are allowed, and only by rewrites
+  std::thread::id owner;            ///< the thread that uses it without the GIL; none: no thread does
+  bool rewriting = false;           ///< a run of the driver is in progress: only rewrites may edit, and only by logged edits
   const ir::Graph* open = nullptr;  ///< the graph that a rewrite may edit now
 };
 
@@ -42,11 +42,11 @@ class PyGraph {
 
   Root& root() const { return *root_; }
   const std::shared_ptr<PyGraph>& outer() const { return outer_; }
-  /// Raises where another thread works on the graph, or where this is a body that is gone.
+  /// The graph. Raises where another thread uses it, or where this is a body whose node was erased.
   ir::Graph& get() const;
-  /// For edits that a journal logs. Raises where the driver is at work and no rewrite of this graph has its turn.
+  /// The graph, for edits that a journal logs. Raises during a run of the driver, except for the graph that the current rewrite may edit.
   ir::Graph& edit() const;
-  /// For edits that no journal logs. Raises while the driver is at work.
+  /// The graph, for edits that no journal logs. Raises during a run of the driver.
   ir::Graph& restructure() const;
   bool same(const PyGraph& other) const { return root_ == other.root_ && &get() == &other.get(); }
 
@@ -58,19 +58,19 @@ class PyGraph {
 };
 using GraphPtr = std::shared_ptr<PyGraph>;
 
-/// For the time of a call without the GIL: other threads that touch the graph get an error.
-class Occupy {
+/// In its scope (a call without the GIL) the calling thread owns the graph: other threads that use it get an error.
+class GraphOwnerScope {
  public:
-  explicit Occupy(Root& root) : root_(root), before_(root.owner) { root_.owner = std::this_thread::get_id(); }
-  ~Occupy() { root_.owner = before_; }
-  Occupy(const Occupy&) = delete;
+  explicit GraphOwnerScope(Root& root) : root_(root), before_(root.owner) { root_.owner = std::this_thread::get_id(); }
+  ~GraphOwnerScope() { root_.owner = before_; }
+  GraphOwnerScope(const GraphOwnerScope&) = delete;
 
  private:
   Root& root_;
   std::thread::id before_;
 };
 
-/// A node or value of a graph. Every use checks that it is still there.
+/// A handle of a node or value of a graph. Every use checks that it still exists.
 template <class Id>
 struct Ref {
   GraphPtr graph;
@@ -87,10 +87,10 @@ const ir::Value& resolve(const ValueRef& value);
 /// The id for an edit of `graph`. Raises where the handle is stale or belongs to another graph.
 ir::NodeId id_in(const PyGraph& graph, const NodeRef& node);
 ir::ValueId id_in(const PyGraph& graph, const ValueRef& value);
-/// None: a missing operand.
+/// The value of a handle in `graph`, as an operand; None gives a missing operand.
 ir::ValueId operand_in(const PyGraph& graph, nb::handle value);
 
-/// A value that has no name gets one that nobody has yet.
+/// The name of a value; a value without a name gets a new unique one.
 const std::string& ensure_name(const ValueRef& value);
 nb::object object_of(const GraphPtr& graph, ir::ValueId value);
 nb::object object_of(const GraphPtr& graph, ir::NodeId node);
@@ -105,7 +105,7 @@ nb::list list_of(const GraphPtr& graph, const Ids& ids) {
 bool is_computable(const ValueRef& value);
 nb::object computed(const ValueRef& value);
 
-/// A Python object that any thread may drop.
+/// A reference to a Python object that may be released on any thread: it acquires the GIL.
 using PyReference = std::shared_ptr<nb::object>;
 PyReference hold(nb::object object);
 

@@ -42,10 +42,10 @@ nb::object dtype_for(DType dtype, ArrayKind kind) {
   return Torch::get().module.attr(numpy_name_of(dtype));
 }
 
-[[noreturn]] void refuse(const Place& place, nb::handle value, const char* result) {
+[[noreturn]] void refuse(const TensorSpec& spec, nb::handle value, const char* result) {
   const auto type_text = [](nb::handle dtype, nb::handle shape) { return text_of(dtype) + " " + text_of(shape); };
   throw nb::type_error((std::string("result '") + result + "' is " + type_text(nb::getattr(value, "dtype"), nb::getattr(value, "shape")) +
-                        ", and not " + type_text(place.dtype, place.shape))
+                        ", and not " + type_text(spec.dtype, spec.shape))
                            .c_str());
 }
 
@@ -56,14 +56,14 @@ bool equal(nb::handle a, nb::handle b) {
   return answer == 1;
 }
 
-/// Of arrays that lie in memory as the place does, and have a buffer. false: the array is another one.
-bool copied_at_once(const Place& place, void* data, nb::handle value) {
+/// Copies an array with a buffer of the same layout in one piece. False: it has no such buffer.
+bool copied_at_once(const TensorSpec& spec, void* data, nb::handle value) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(value.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0) {
     PyErr_Clear();
     return false;
   }
-  const bool fits = buffer.len == place.bytes;
+  const bool fits = buffer.len == spec.bytes;
   if (fits) std::memmove(data, buffer.buf, static_cast<size_t>(buffer.len));
   PyBuffer_Release(&buffer);
   return fits;
@@ -71,8 +71,8 @@ bool copied_at_once(const Place& place, void* data, nb::handle value) {
 
 }  // namespace
 
-Place place_of(const tenon_tensor& tensor, ArrayKind kind) {
-  Place out{.type = tensor.dtype};
+TensorSpec tensor_spec_of(const tenon_tensor& tensor, ArrayKind kind) {
+  TensorSpec out{.type = tensor.dtype};
   if (tensor.dtype == TENON_NO_DTYPE) return out;
   const auto dtype = static_cast<DType>(tensor.dtype);
   out.sizes.assign(tensor.sizes, tensor.sizes + tensor.rank);
@@ -88,36 +88,36 @@ Place place_of(const tenon_tensor& tensor, ArrayKind kind) {
   return out;
 }
 
-View::View(const Place& place, void* data, ArrayKind kind, bool writable) {
-  if (!place.shape.is_valid()) {
+ArrayView::ArrayView(const TensorSpec& spec, void* data, ArrayKind kind, bool writable) {
+  if (!spec.shape.is_valid()) {
     array_ = nb::none();
     return;
   }
   static char nothing;
   // PyTorch warns of memory that is not to be written.
   const int access = writable || kind == ArrayKind::torch ? PyBUF_WRITE : PyBUF_READ;
-  memory_ = nb::steal(PyMemoryView_FromMemory(place.bytes > 0 ? static_cast<char*>(data) : &nothing, place.bytes, access));
+  memory_ = nb::steal(PyMemoryView_FromMemory(spec.bytes > 0 ? static_cast<char*>(data) : &nothing, spec.bytes, access));
   if (!memory_.is_valid()) throw nb::python_error();
-  if (kind == ArrayKind::numpy) array_ = Numpy::get().ndarray(place.shape, place.dtype, memory_);
-  else if (place.elements == 0) array_ = Torch::get().empty(place.shape, nb::arg("dtype") = place.dtype);
-  else array_ = Torch::get().frombuffer(memory_, nb::arg("dtype") = place.dtype).attr("view")(place.shape);
+  if (kind == ArrayKind::numpy) array_ = Numpy::get().ndarray(spec.shape, spec.dtype, memory_);
+  else if (spec.elements == 0) array_ = Torch::get().empty(spec.shape, nb::arg("dtype") = spec.dtype);
+  else array_ = Torch::get().frombuffer(memory_, nb::arg("dtype") = spec.dtype).attr("view")(spec.shape);
 }
 
-bool View::drop() {
+bool ArrayView::release() {
   array_.reset();
   return !memory_.is_valid() || static_cast<uint32_t>(Py_REFCNT(memory_.ptr())) == 1;
 }
 
-void copy_to(const Place& place, void* data, nb::handle value, ArrayKind kind, const char* result) {
-  if (!place.shape.is_valid()) return;
+void copy_to(const TensorSpec& spec, void* data, nb::handle value, ArrayKind kind, const char* result) {
+  if (!spec.shape.is_valid()) return;
   const bool is_array = PyObject_TypeCheck(
       value.ptr(), reinterpret_cast<PyTypeObject*>((kind == ArrayKind::numpy ? Numpy::get().ndarray : Torch::get().tensor).ptr()));
   nb::object array = nb::borrow(value);
   if (!is_array && kind == ArrayKind::numpy) array = Numpy::get().asarray(value);
   else if (!is_array) array = Torch::get().module.attr("as_tensor")(value);
-  if (!equal(nb::getattr(array, "dtype"), place.dtype) || !equal(nb::getattr(array, "shape"), place.shape)) refuse(place, array, result);
-  if (kind == ArrayKind::numpy && copied_at_once(place, data, array)) return;
-  const View target(place, data, kind, true);
+  if (!equal(nb::getattr(array, "dtype"), spec.dtype) || !equal(nb::getattr(array, "shape"), spec.shape)) refuse(spec, array, result);
+  if (kind == ArrayKind::numpy && copied_at_once(spec, data, array)) return;
+  const ArrayView target(spec, data, kind, true);
   if (kind == ArrayKind::numpy) Numpy::get().copyto(target.array(), array);
   else target.array().attr("copy_")(array);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function in Python computes on: arrays over the engine's memory.
+// Arrays over the engine's memory, which Python functions of plugins compute on.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -14,9 +14,9 @@ namespace nb = nanobind;
 
 enum class ArrayKind : uint8_t { numpy, torch };
 
-/// A tensor of known sizes, whose memory may be elsewhere in each run.
-struct Place {
-  nb::object shape, dtype;  ///< as the array has them; null where the tensor is missing
+/// Type and sizes of a tensor, whose memory may be at another address in each run.
+struct TensorSpec {
+  nb::object shape, dtype;  ///< of the array, as Python objects; null where the tensor is missing
   int64_t bytes = 0, elements = 0;
   int32_t type = -1;  ///< tenon_dtype
   std::vector<int64_t> sizes;
@@ -27,22 +27,22 @@ struct Place {
   }
 };
 
-/// Raises where the arrays have no such element type.
-Place place_of(const tenon_tensor& tensor, ArrayKind kind);
+/// The spec of a tensor. Raises where arrays of that kind lack the element type.
+TensorSpec tensor_spec_of(const tenon_tensor& tensor, ArrayKind kind);
 
-/// An array over memory, as long as the memory may be used. The function that it is given must keep none of it.
-class View {
+/// An array over memory of a call. The Python function that gets it must not keep a reference to it.
+class ArrayView {
  public:
-  View(const Place& place, void* data, ArrayKind kind, bool writable);
+  ArrayView(const TensorSpec& spec, void* data, ArrayKind kind, bool writable);
   const nb::object& array() const { return array_; }
-  /// Lets go of it. false: somebody else still has it.
-  bool drop();
+  /// Releases the array. False: something else still refers to it.
+  bool release();
 
  private:
   nb::object memory_, array_;
 };
 
-/// Copies what a function returned to its place. Raises TypeError where its sizes or its dtype are not those of the place.
-void copy_to(const Place& place, void* data, nb::handle value, ArrayKind kind, const char* result);
+/// Copies the value that a function returned to `data`. Raises TypeError where its sizes or dtype differ from the spec.
+void copy_to(const TensorSpec& spec, void* data, nb::handle value, ArrayKind kind, const char* result);
 
 }  // namespace tenon::python

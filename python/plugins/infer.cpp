@@ -25,7 +25,7 @@ void take_shape(const tenon_inference& inference, nb::handle shape, tenon_type& 
   result.rank = static_cast<int32_t>(rank);
   for (size_t axis = 0; axis < rank; ++axis) {
     const nb::object size = shape[axis];
-    LateSize late;
+    DataDependentSize late;
     if (!nb::try_cast(size, late)) result.sizes[axis] = dim_of(inference.host, size);
     else result.sizes[axis] = inference.sized_by_data(&inference, dim_of(inference.host, late.most));
   }

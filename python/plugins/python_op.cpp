@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libraries of plugins do, done by Python: tenon_op's functions, each under the GIL.
+// The functions of tenon_op for plugins in Python; each takes the GIL.
 #include "plugins/python_op.h"
 
 #include <cstring>
@@ -17,13 +17,13 @@ std::map<const tenon_host*, const PythonOp*>& ops_by_host() {
   return out;
 }
 
-/// What `create` and `attach` make.
+/// An object of the plugin, as `create` and `attach` return it.
 struct Instance {
   const PythonOp& op;
   const tenon_host* host;
   nb::object names;                ///< of the arguments by name: a tuple
   std::vector<nb::object> values;  ///< theirs
-  std::vector<Place> operands, results = {};
+  std::vector<TensorSpec> operands, results = {};
   std::vector<PyObject*> arguments = {};  ///< of a call
 };
 
@@ -83,7 +83,7 @@ int32_t infer(void* self, tenon_inference* inference) {
   return guarded(inference->host, [&] { infer_results(instance.op, *inference); });
 }
 
-/// By the function of operands (tenon.Operand, None where one is missing) and fields.
+/// Writes the definition that the Python function returns for operands (tenon.Operand, None where one is missing) and fields.
 int32_t write_definition(void* self, const tenon_definition* to) {
   const auto& instance = *static_cast<const Instance*>(self);
   return guarded(instance.host, [&] {
@@ -118,17 +118,17 @@ class Call {
     if (!op_.takes_out) copy_results(given);
     given.reset();
     if (!dropped()) {
-      nb::module_::import_("gc").attr("collect")();  // a circle may hold an array that nobody reaches
+      nb::module_::import_("gc").attr("collect")();  // an unreachable reference cycle may hold an array
       if (!dropped())
         throw nb::value_error("the function keeps an array of its call, whose memory is the engine's: it has to copy what it keeps");
     }
   }
 
  private:
-  void update(std::vector<Place>& places, const tenon_tensor* const* tensors, uint32_t count) const {
+  void update(std::vector<TensorSpec>& places, const tenon_tensor* const* tensors, uint32_t count) const {
     places.resize(count);
     for (uint32_t k = 0; k < count; ++k)
-      if (!places[k].is_of(*tensors[k])) places[k] = place_of(*tensors[k], op_.arrays);
+      if (!places[k].is_of(*tensors[k])) places[k] = tensor_spec_of(*tensors[k], op_.arrays);
   }
 
   nb::object called() {
@@ -178,20 +178,20 @@ class Call {
     tenon_tensor tensor = *call_.results[k];
     tensor.rank = static_cast<int32_t>(sizes.size());
     tensor.sizes = sizes.data();
-    copy_to(place_of(tensor, op_.arrays), data, value, op_.arrays, op_.results[k].name);
+    copy_to(tensor_spec_of(tensor, op_.arrays), data, value, op_.arrays, op_.results[k].name);
   }
 
   bool dropped() {
     out_.reset();
     bool all = true;
-    for (View& view : views_) all &= view.drop();
+    for (ArrayView& view : views_) all &= view.release();
     return all;
   }
 
   Instance& instance_;
   const PythonOp& op_;
   const tenon_call& call_;
-  std::vector<View> views_;
+  std::vector<ArrayView> views_;
   nb::object out_;
 };
 

@@ -72,9 +72,9 @@ void bind_sizes(nb::module_& m) {
       .def("__ge__", &compare<TENON_LESS, false, true>)
       .def("__bool__", [](const SymbolicSize& a) { return !holds(a.host, TENON_EQUAL, a.dim, a.host->dim(a.host, 0)); })
       .def("__repr__", &text_of);
-  nb::class_<LateSize>(m, "SizedByData").def(nb::init<nb::object>(), nb::arg("most")).def("__repr__", [](const LateSize& s) {
-    return nb::str("sized_by_data({})").format(s.most);
-  });
+  nb::class_<DataDependentSize>(m, "SizedByData")
+      .def(nb::init<nb::object>(), nb::arg("most"))
+      .def("__repr__", [](const DataDependentSize& s) { return nb::str("sized_by_data({})").format(s.most); });
 }
 
 }  // namespace tenon::python

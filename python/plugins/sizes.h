@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that are not known before the model runs, as functions in Python are given them.
+// Sizes that are not known before a run, as Python functions of plugins get them.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -17,13 +17,13 @@ struct SymbolicSize {
 };
 
 /// A data-dependent size, and the most that it may be.
-struct LateSize {
+struct DataDependentSize {
   nb::object most;
 };
 
-/// An int where it is known.
+/// A size for Python: an int where it is known, else a SymbolicSize.
 nb::object size_of(const tenon_host* host, tenon_dim dim);
-/// Of an int or a SymbolicSize. Raises TypeError.
+/// The size from an int or a SymbolicSize. Raises TypeError.
 tenon_dim dim_of(const tenon_host* host, nb::handle size);
 
 void bind_sizes(nb::module_& m);

@@ -21,9 +21,9 @@
 namespace tenon::python {
 namespace {
 
-/// What the caller of tenon.rewriting.rewrite requested, beyond the driver's own options.
+/// The arguments of tenon.rewriting.rewrite that are no options of the driver.
 struct RewriteRequest {
-  Watchers watchers;
+  RunHooks watchers;
   bool isolate = false;
   std::set<std::string> fold_ops;  ///< ops that may fold; empty: all
 };
@@ -56,7 +56,7 @@ void check_isolation(const PyRuleSet& set, const RewriteRequest& request) {
             .advice("run the rules that call Python without isolate, in a call of their own"));
 }
 
-/// Leaves out the rules that take down a process of their own; says so, a sentence each.
+/// Removes the rules that crash a child process; reports each in a sentence.
 std::vector<std::string> leave_out_faulty_rules(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
   // The GIL stays held: the child has this thread alone, and must not wait for a lock that another one held when it forked.
   auto faulty = rewrite::find_faulty_rules(graph->get(), set.get(), options);
@@ -74,8 +74,8 @@ nb::dict run(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& opti
   options.args = &args;
   std::vector<std::string> unsafe;
   auto statistics = [&] {
-    const Rewriting rewriting(graph->root());
-    const Occupy occupied(graph->root());
+    const RewritingScope rewriting(graph->root());
+    const GraphOwnerScope occupied(graph->root());
     if (isolate) unsafe = leave_out_faulty_rules(graph, set, options, context);
     const nb::gil_scoped_release released;
     return rewrite::rewrite(graph->get(), set.get(), options);
@@ -100,8 +100,8 @@ nb::dict run_verified(const GraphPtr& graph, const PyRuleSet& set, rewrite::Opti
   const bool verifies = verifier.mode != rewrite::Verify::off;
   if (verifies) request.watchers.verification = std::ref(verifier.verifier);
   Context context(graph, std::move(args));
-  set_watchers(options, context, request.watchers);
-  const Borrowed borrowed(verifier);
+  install_hooks(options, context, request.watchers);
+  const VerifierLock borrowed(verifier);
   nb::dict out = run(graph, set, options, context, request.isolate);
   out["verification"] = verifies ? nb::object(dict_of(verifier.verifier.result())) : nb::none();
   return out;
@@ -111,7 +111,7 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::strin
                        std::optional<int64_t> stop_after, std::optional<int> iterations, int repeats, int64_t growth, bool timing,
                        bool bodies, std::set<std::string> keep, std::set<std::string> without, nb::object args, nb::handle fold,
                        nb::object applied, nb::object check, nb::object verify, bool isolate) {
-  const GivenRules set(std::move(rules));
+  const RuleSetArgument set(std::move(rules));
   rewrite::Options options;
   options.order = order_named(order);
   options.allowed = numerics_named(allowed, "allowed");
@@ -132,12 +132,12 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::strin
 
 /// Callbacks may look and not touch. What one raises is raised here.
 int64_t analyse_graph(const GraphPtr& graph, nb::object rules, nb::object args) {
-  const GivenRules set(std::move(rules));
+  const RuleSetArgument set(std::move(rules));
   Context context(graph, std::move(args));
   const std::any found_by_rules = &context;
   auto count = [&] {
-    const Rewriting rewriting(graph->root());
-    const Occupy occupied(graph->root());
+    const RewritingScope rewriting(graph->root());
+    const GraphOwnerScope occupied(graph->root());
     const nb::gil_scoped_release released;
     return rewrite::analyse(graph->get(), set->get(), &found_by_rules);
   }();

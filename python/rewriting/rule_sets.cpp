@@ -85,7 +85,7 @@ std::vector<PyRule> rules_of(nb::handle iterable) {
   return out;
 }
 
-GivenRules::GivenRules(nb::object rules) : given_(std::move(rules)) {
+RuleSetArgument::RuleSetArgument(nb::object rules) : given_(std::move(rules)) {
   if (!nb::isinstance<PyRuleSet>(given_)) made_.emplace(rules_of(given_));
   set_ = made_ ? &*made_ : nb::inst_ptr<PyRuleSet>(given_);
 }

@@ -12,20 +12,20 @@
 
 namespace tenon::python {
 
-/// A rule, and what Python stores about it.
+/// A rule, and whether it calls Python.
 struct PyRule {
   rewrite::RulePtr rule;
   bool calls_python = false;
 };
 
-/// The class of that name. Raises bad_usage at `place`.
+/// The numerics class of that name. Raises bad_usage, with `place`.
 rewrite::Numerics numerics_named(const std::string& name, const char* place);
 
 /// Rules with one automaton over them, made once for any number of graphs and threads.
 class PyRuleSet {
  public:
   explicit PyRuleSet(std::vector<PyRule> rules);
-  /// Those of its rules that are among `wanted`, shared.
+  /// The rules of this set that are in `wanted`, with the automaton shared.
   PyRuleSet only(const std::vector<PyRule>& wanted) const;
   const std::vector<PyRule>& rules() const { return rules_; }  ///< as given
   const rewrite::RuleSet& get() const { return set_; }
@@ -39,13 +39,13 @@ class PyRuleSet {
   rewrite::RuleSet set_;
 };
 
-/// Rules out of anything that iterates over them. Raises bad_usage where something else is among them.
+/// The rules of an iterable. Raises bad_usage for other items.
 std::vector<PyRule> rules_of(nb::handle iterable);
 
-/// The RuleSet that a caller gave, or one made of the rules given, for as long as this lives.
-class GivenRules {
+/// The argument `rules` of a call: a RuleSet, or an iterable of rules, of which a temporary set is made.
+class RuleSetArgument {
  public:
-  explicit GivenRules(nb::object rules);
+  explicit RuleSetArgument(nb::object rules);
   const PyRuleSet& operator*() const { return *set_; }
   const PyRuleSet* operator->() const { return set_; }
 

@@ -15,7 +15,7 @@ rewrite::Verify mode_named(const std::string& name) {
 
 PyVerifier::PyVerifier(const std::string& name) : mode(mode_named(name)), verifier(mode) {}
 
-Borrowed::Borrowed(PyVerifier& v) : verifier(v) {
+VerifierLock::VerifierLock(PyVerifier& v) : verifier(v) {
   if (v.busy) raise(fail(Code::bad_usage, "verify", "another run is using this verifier").advice("give each thread a Verifier of its own"));
   v.busy = true;
 }

@@ -9,7 +9,7 @@
 
 namespace tenon::python {
 
-/// Runs rewrites and what they replace, and compares; may serve several runs, one at a time.
+/// tenon.rewriting's verifier: runs both sides of rewrites and compares the results. May be used by several runs, one at a time.
 struct PyVerifier {
   explicit PyVerifier(const std::string& mode);
   rewrite::Verify mode;
@@ -17,11 +17,11 @@ struct PyVerifier {
   bool busy = false;
 };
 
-/// For the time of a run the verifier is nobody else's. Raises bad_usage where it is.
-struct Borrowed {
-  explicit Borrowed(PyVerifier& verifier);
-  ~Borrowed() { verifier.busy = false; }
-  Borrowed(const Borrowed&) = delete;
+/// In its scope (a run) no other run may use the verifier. Raises bad_usage where one does.
+struct VerifierLock {
+  explicit VerifierLock(PyVerifier& verifier);
+  ~VerifierLock() { verifier.busy = false; }
+  VerifierLock(const VerifierLock&) = delete;
   PyVerifier& verifier;
 };
 

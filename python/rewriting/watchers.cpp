@@ -21,7 +21,7 @@ nb::object event_of(Context& context, const ir::Graph& graph, const rewrite::Com
   return out;
 }
 
-void log(Context& context, const Watchers& watchers, const rewrite::RewriteEvent& a) {
+void log(Context& context, const RunHooks& watchers, const rewrite::RewriteEvent& a) {
   const nb::gil_scoped_acquire acquired;
   try {
     nb::object event = event_of(context, a.graph, a.rule, a.match, a.new_nodes);
@@ -35,7 +35,7 @@ void log(Context& context, const Watchers& watchers, const rewrite::RewriteEvent
   }
 }
 
-Result<void> ask(Context& context, const Watchers& watchers, const rewrite::Proposal& p) {
+Result<void> ask(Context& context, const RunHooks& watchers, const rewrite::Proposal& p) {
   const nb::gil_scoped_acquire acquired;
   try {
     nb::object event = event_of(context, p.graph, p.rule, p.match, p.new_nodes);
@@ -67,7 +67,7 @@ bool has_to_stop(Context& context) {
 
 }  // namespace
 
-void set_watchers(rewrite::Options& options, Context& context, const Watchers& watchers) {
+void install_hooks(rewrite::Options& options, Context& context, const RunHooks& watchers) {
   if (!watchers.applied.is_none()) options.applied = [&](const rewrite::RewriteEvent& a) { log(context, watchers, a); };
   const bool asks = !watchers.check.is_none();
   if (watchers.verification || asks)

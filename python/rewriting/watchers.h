@@ -5,14 +5,14 @@
 
 namespace tenon::python {
 
-/// Who looks on at a run: callables, None where nobody does.
-struct Watchers {
+/// Callables that a run calls; None: none.
+struct RunHooks {
   nb::object applied;           ///< called after each rewrite
-  nb::object check;             ///< called before each
+  nb::object check;             ///< called before each rewrite
   rewrite::Check verification;  ///< called before `check`, without the GIL; may be null
 };
 
-/// Hooks them into the options. Both must outlive the run.
-void set_watchers(rewrite::Options& options, Context& context, const Watchers& watchers);
+/// Installs the hooks in the options. Hooks and context must outlive the run.
+void install_hooks(rewrite::Options& options, Context& context, const RunHooks& watchers);
 
 }  // namespace tenon::python

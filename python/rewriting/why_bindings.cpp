@@ -70,9 +70,9 @@ std::vector<Why> why_not(const GraphPtr& graph, const PyRule& rule, nb::handle n
       checked(rule, {.allowed = numerics_named(allowed, "allowed"), .keep = &kept, .args = &found_by_rule, .try_rewrite = true});
   const Place place = node.is_none() ? Place{graph, {}} : place_of(graph, node);
   const ir::Graph& at = place.graph->get();
-  const Rewriting looking(graph->root());
+  const RewritingScope looking(graph->root());
   std::vector<Why> out = [&] {
-    const Occupy occupied(graph->root());
+    const GraphOwnerScope occupied(graph->root());
     const nb::gil_scoped_release released;
     if (!place.node) return rewrite::best_partial_matches(at, *rule.rule, most, options);
     return std::vector{rewrite::why(at, *rule.rule, place.node, options)};

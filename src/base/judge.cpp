@@ -42,7 +42,7 @@ Distance compare_strings(const Tensor& a, const Tensor& b) {
     if (a.strings()[i] == b.strings()[i]) continue;
     if (d.at < 0)
       d = {kInfinity, i, kInfinity, 0, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
-    ++d.beyond;
+    ++d.exceeding;
   }
   return d;
 }
@@ -54,8 +54,8 @@ Distance compare_integers(const Tensor& a, const Tensor& b) {
     const double difference = std::abs(static_cast<double>(a.integer(i)) - static_cast<double>(b.integer(i)));
     if (d.at < 0 || difference > d.largest) d.at = i;
     d.largest = std::max(d.largest, difference);
-    d.of_bound = kInfinity;
-    ++d.beyond;
+    d.bound_ratio = kInfinity;
+    ++d.exceeding;
   }
   if (d.at >= 0) d.found = fmt::format("{} is {}, reference {}", place_text(a.shape(), d.at), a.integer(d.at), b.integer(d.at));
   return d;
@@ -79,11 +79,11 @@ Distance compare_floats(const Tensor& a, const Tensor& b, const Tolerance& least
     const double difference = difference_of(value, reference);
     if (difference == 0) continue;
     const double share = difference / (t.relative * std::abs(reference) + t.absolute * std::max(scale, std::abs(reference)));
-    const double of_bound = std::isnan(share) ? kInfinity : share;
+    const double bound_ratio = std::isnan(share) ? kInfinity : share;
     d.largest = std::max(d.largest, difference);
-    if (of_bound > 1) ++d.beyond;
-    if (of_bound <= d.of_bound) continue;
-    d.of_bound = of_bound;
+    if (bound_ratio > 1) ++d.exceeding;
+    if (bound_ratio <= d.bound_ratio) continue;
+    d.bound_ratio = bound_ratio;
     d.at = i;
   }
   if (d.at >= 0) d.found = fmt::format("{} is {:.9g}, reference {:.9g}", place_text(a.shape(), d.at), a.number(d.at), b.number(d.at));
@@ -120,10 +120,10 @@ Distance furthest(const Tensor& value, const Tensor& reference, const Tolerance&
   Distance out;
   for (size_t k = 0; k < value.elements().size(); ++k) {
     Distance d = distance(value.elements()[k], reference.elements()[k], least);
-    const int64_t beyond = out.beyond + d.beyond;
+    const int64_t beyond = out.exceeding + d.exceeding;
     if (!d.found.empty()) d.found = fmt::format("element {}: {}", k, d.found);
-    if (k == 0 || d.of_bound > out.of_bound) out = std::move(d);
-    out.beyond = beyond;
+    if (k == 0 || d.bound_ratio > out.bound_ratio) out = std::move(d);
+    out.exceeding = beyond;
   }
   return out;
 }
@@ -146,22 +146,22 @@ Distance distance(const Tensor& tensor, const Tensor& reference, const Tolerance
 
 bool is_good(const Distance& ours, const std::optional<Distance>& other) {
   const bool as_good = other && std::isfinite(other->largest) && ours.largest <= 2 * other->largest;
-  return as_good || ours.of_bound <= 1;
+  return as_good || ours.bound_ratio <= 1;
 }
 
 namespace {
 constexpr double kSums = 32, kDecisions = 4;
 }  // namespace
 
-double rounding_with_decisions(double rounding, double nudged) { return std::max(rounding, nudged * kDecisions / kSums); }
+double rounding_with_decisions(double rounding, double perturbed) { return std::max(rounding, perturbed * kDecisions / kSums); }
 
-bool is_decided(const Distance& d, double rounding, double nudged) {
-  return std::isfinite(d.largest) && nudged > kSums * rounding && d.largest <= nudged * kDecisions;
+bool is_explained_by_decisions(const Distance& d, double rounding, double perturbed) {
+  return std::isfinite(d.largest) && perturbed > kSums * rounding && d.largest <= perturbed * kDecisions;
 }
 
 bool is_bad(const Distance& d, double rounding) {
   const bool rounded = std::isfinite(d.largest) && d.largest <= kSums * rounding;
-  return d.of_bound > 1 && !rounded;
+  return d.bound_ratio > 1 && !rounded;
 }
 
 }  // namespace tenon::inline base

@@ -37,7 +37,7 @@ std::string command_name(std::string_view file_name) {
   return out;
 }
 
-/// CLI11 only says that a verb is missing; a wrong one deserves its name.
+/// The error of an unknown verb with its name: CLI11 would only report that a verb is missing.
 Result<void> check_verb(const CLI::App& app, int argc, const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-' || find_verb(app, argv[1])) return {};
   return unknown_verb(app, argv[1]);
@@ -46,7 +46,7 @@ Result<void> check_verb(const CLI::App& app, int argc, const char* const* argv) 
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    return help_text(command_table(*app), name, mode == CLI::AppFormatMode::All, help_width());
+    return help_text(command_info(*app), name, mode == CLI::AppFormatMode::All, help_width());
   }
 };
 
@@ -81,7 +81,7 @@ bool isolates_plugins(const CLI::App& app) {
 
 bool json_output = false;  // for the handler below, which gets nothing
 
-/// What is said where there is no memory to say it with.
+/// Reports that memory ran out, without allocating. Returns the exit code.
 int without_memory(bool json) {
   static constexpr char kText[] = "error[TN150]: memory ran out\n  try:      give smaller inputs, use fewer threads, or free memory\n";
   static constexpr char kJson[] =

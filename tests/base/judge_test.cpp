@@ -22,23 +22,23 @@ Tensor single(std::vector<float> values) { return Tensor::of_f32({static_cast<in
 TEST(Distance, OfRoundedValuesIsWithinTheBound) {
   const Distance d = distance(single({1.0f / 3, 2.0f / 3}), wide({1.0 / 3, 2.0 / 3}));
   EXPECT_GT(d.largest, 0);
-  EXPECT_LT(d.of_bound, 0.01);
-  EXPECT_EQ(d.beyond, 0);
+  EXPECT_LT(d.bound_ratio, 0.01);
+  EXPECT_EQ(d.exceeding, 0);
 }
 
 TEST(Distance, NamesTheElementThatIsFurthestOff) {
   const Distance d = distance(single({1, 2, 3.5f, 4.1f}), wide({1, 2, 3, 4}));
   EXPECT_DOUBLE_EQ(d.largest, 0.5);
   EXPECT_EQ(d.at, 2);
-  EXPECT_EQ(d.beyond, 2);
-  EXPECT_GT(d.of_bound, 1);
+  EXPECT_EQ(d.exceeding, 2);
+  EXPECT_GT(d.bound_ratio, 1);
   EXPECT_EQ(d.found, "[2] is 3.5, reference 3");
 }
 
 TEST(Distance, GrowsItsBoundWithTheTensorsLargestElement) {
   const double off = 5e-4;
-  EXPECT_GT(distance(single({static_cast<float>(off), 1}), wide({0, 1})).of_bound, 1);
-  EXPECT_LT(distance(single({static_cast<float>(off), 100}), wide({0, 100})).of_bound, 1);
+  EXPECT_GT(distance(single({static_cast<float>(off), 1}), wide({0, 1})).bound_ratio, 1);
+  EXPECT_LT(distance(single({static_cast<float>(off), 100}), wide({0, 100})).bound_ratio, 1);
 }
 
 TEST(Distance, ReportsTheBoundOfAnElementThatShouldBeZero) {
@@ -47,32 +47,32 @@ TEST(Distance, ReportsTheBoundOfAnElementThatShouldBeZero) {
 }
 
 TEST(Distance, MaskFillDoesNotWidenTheBound) {
-  EXPECT_GT(distance(single({0.1f, -3.4e38f}), wide({0, -3.4e38f})).of_bound, 1);
-  EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).of_bound, 1);
+  EXPECT_GT(distance(single({0.1f, -3.4e38f}), wide({0, -3.4e38f})).bound_ratio, 1);
+  EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).bound_ratio, 1);
 }
 
 TEST(Distance, RequiresNanAndInfinityAtTheSamePlaces) {
   EXPECT_EQ(distance(single({kNan, kInf, -kInf}), wide({kNan, kInf, -kInf})).at, -1);
-  EXPECT_TRUE(std::isinf(distance(single({1}), wide({kNan})).of_bound));
-  EXPECT_TRUE(std::isinf(distance(single({kNan}), wide({1})).of_bound));
-  EXPECT_TRUE(std::isinf(distance(single({kInf}), wide({-kInf})).of_bound));
-  EXPECT_TRUE(std::isinf(distance(single({3e38f}), wide({kInf})).of_bound));
+  EXPECT_TRUE(std::isinf(distance(single({1}), wide({kNan})).bound_ratio));
+  EXPECT_TRUE(std::isinf(distance(single({kNan}), wide({1})).bound_ratio));
+  EXPECT_TRUE(std::isinf(distance(single({kInf}), wide({-kInf})).bound_ratio));
+  EXPECT_TRUE(std::isinf(distance(single({3e38f}), wide({kInf})).bound_ratio));
 }
 
 TEST(Distance, LetsAFloatOverflowWhereItMust) { EXPECT_EQ(distance(single({kInf}), wide({1e39})).at, -1); }
 
 TEST(Distance, OfIntegersIsZeroOrBad) {
   const Tensor a = Tensor::of_i64({3}, std::vector<int64_t>{1, 2, 3}), b = Tensor::of_i64({3}, std::vector<int64_t>{1, 2, 5});
-  EXPECT_EQ(distance(a, a).of_bound, 0);
+  EXPECT_EQ(distance(a, a).bound_ratio, 0);
   const Distance d = distance(a, b);
   EXPECT_EQ(d.largest, 2);
   EXPECT_EQ(d.at, 2);
-  EXPECT_TRUE(std::isinf(d.of_bound));
+  EXPECT_TRUE(std::isinf(d.bound_ratio));
 }
 
 TEST(Distance, OfOtherShapesIsInfinite) {
   const Distance d = distance(single({1, 2}), wide({1, 2, 3}));
-  EXPECT_TRUE(std::isinf(d.of_bound));
+  EXPECT_TRUE(std::isinf(d.bound_ratio));
   EXPECT_EQ(d.found, "f32[2], reference f64[3]");
 }
 
@@ -91,17 +91,17 @@ TEST(IsGood, AcceptsTheBoundOrTwiceTheOtherEnginesError) {
 
 TEST(IsDecided, WhereDecisionsMakeMoreThanAmplifiedRounding) {
   const Distance off = distance(single({1.5f}), wide({1}));
-  EXPECT_TRUE(is_decided(off, 1e-6, 0.2));
-  EXPECT_FALSE(is_decided(off, 1e-6, 0.1)) << "further off than decisions explain";
-  EXPECT_FALSE(is_decided(off, 0.1, 0.2)) << "rounding alone, amplified";
-  EXPECT_FALSE(is_decided(distance(single({kNan}), wide({1})), 0, 1));
+  EXPECT_TRUE(is_explained_by_decisions(off, 1e-6, 0.2));
+  EXPECT_FALSE(is_explained_by_decisions(off, 1e-6, 0.1)) << "further off than decisions explain";
+  EXPECT_FALSE(is_explained_by_decisions(off, 0.1, 0.2)) << "rounding alone, amplified";
+  EXPECT_FALSE(is_explained_by_decisions(distance(single({kNan}), wide({1})), 0, 1));
   EXPECT_FALSE(is_bad(off, rounding_with_decisions(1e-6, 0.2)));
   EXPECT_TRUE(is_bad(off, rounding_with_decisions(1e-6, 0.1)));
 }
 
 TEST(IsBad, SeparatesAmplifiedRoundingFromABug) {
   const Distance off = distance(single({1.001f}), wide({1}));
-  EXPECT_GT(off.of_bound, 1);
+  EXPECT_GT(off.bound_ratio, 1);
   EXPECT_TRUE(is_bad(off, 0));
   EXPECT_TRUE(is_bad(off, 1e-6));
   EXPECT_FALSE(is_bad(off, 1e-4));

@@ -141,13 +141,13 @@ TEST(Evaluate, PerturbedValuesNearATieRoundToOtherIntegers) {
   EvaluateOptions options;
   options.perturbs = true;
   const std::vector<Tensor> inputs{floats({64}, near)};
-  const auto plain = evaluate(*graph, inputs), nudged = evaluate(*graph, inputs, options);
-  ASSERT_TRUE(plain && nudged);
+  const auto plain = evaluate(*graph, inputs), perturbed = evaluate(*graph, inputs, options);
+  ASSERT_TRUE(plain && perturbed);
   int moved = 0, decided = 0;
   for (int64_t k = 0; k < 64; ++k) {
-    moved += (*plain)[1].number(k) != (*nudged)[1].number(k);
-    decided += (*plain)[0].number(k) != (*nudged)[0].number(k);
-    EXPECT_NEAR((*plain)[1].number(k), (*nudged)[1].number(k), 2e-6);
+    moved += (*plain)[1].number(k) != (*perturbed)[1].number(k);
+    decided += (*plain)[0].number(k) != (*perturbed)[0].number(k);
+    EXPECT_NEAR((*plain)[1].number(k), (*perturbed)[1].number(k), 2e-6);
   }
   EXPECT_GT(moved, 32);
   EXPECT_GT(decided, 0);

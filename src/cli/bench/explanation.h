@@ -12,14 +12,16 @@ namespace tenon::cli {
 
 /// Steps with one label and one tactic: their measured times, and the predictions of the cost model.
 struct ExplainedKernel {
-  std::string label, tactic, why, limit;
+  std::string label, tactic;
+  std::string why;    ///< the reason for the tactic
+  std::string limit;  ///< the resource that limits the predicted time
   size_t calls = 0;
   double ms = 0, predicted_ms = 0;  ///< of all calls in a run
   double limit_ms = 0;              ///< predicted time for the limiting resource alone
   std::vector<double> errors = {};  ///< of each call: |predicted - measured| / measured
 };
 
-/// The data of a compiled model that predictions are computed from: graph, plan, tactics, target.
+/// The data of a compiled model from which predictions are computed: graph, plan, tactics, target.
 class Explanation {
  public:
   /// graph: its symbols are those of the plan's sizes. tactics: of each kernel.

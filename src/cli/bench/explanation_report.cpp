@@ -43,12 +43,12 @@ nlohmann::ordered_json data_of(const ExplainedKernel& k) {
 
 }  // namespace
 
-Result<MachineHere> machine_here(int threads) {
-  if (const auto kept = compiler::read_machine(compiler::cache_path(compiler::kMachineFile), threads)) return MachineHere{*kept, true};
-  return MachineHere{codegen::default_machine(*TRY(codegen::target_for()), threads)};
+Result<CurrentMachine> current_machine(int threads) {
+  if (const auto kept = compiler::read_machine(compiler::cache_path(compiler::kMachineFile), threads)) return CurrentMachine{*kept, true};
+  return CurrentMachine{codegen::default_machine(*TRY(codegen::target_for()), threads)};
 }
 
-nlohmann::ordered_json report_explanation(const std::vector<ExplainedKernel>& kernels, const MachineHere& here, Console& console) {
+nlohmann::ordered_json report_explanation(const std::vector<ExplainedKernel>& kernels, const CurrentMachine& here, Console& console) {
   std::vector<std::vector<std::string>> rows{{"kernel", "calls", "ms", "predicted", "ratio", "limit", "of it", "why", "tactic"}};
   auto list = nlohmann::ordered_json::array();
   for (const ExplainedKernel& k : kernels) {

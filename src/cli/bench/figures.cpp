@@ -14,12 +14,12 @@ namespace tenon::cli {
 namespace {
 
 /// The median over samples, of each kind.
-ByProducts peaks_of(const QuietSamples& quiet) {
-  ByProducts out{};
-  for (size_t p = 0; p < kProducts; ++p) {
+ByProductKind peaks_of(const QuietSamples& quiet) {
+  ByProductKind out{};
+  for (size_t p = 0; p < kProductKinds; ++p) {
     std::vector<double> measured;
     for (const Sample* s : quiet.samples)
-      for (const ByProducts& peaks : s->all_peaks) measured.push_back(peaks[p]);
+      for (const ByProductKind& peaks : s->all_peaks) measured.push_back(peaks[p]);
     out[p] = median(measured);
   }
   return out;
@@ -27,7 +27,7 @@ ByProducts peaks_of(const QuietSamples& quiet) {
 
 }  // namespace
 
-BenchFigures figures_of(std::span<const Sample> samples, const ByProducts& flops, double weight_bytes, Console& console) {
+BenchFigures figures_of(std::span<const Sample> samples, const ByProductKind& flops, double weight_bytes, Console& console) {
   BenchFigures f;
   f.flops = flops;
   f.quiet = quiet_samples(samples, std::min(kEnoughSamples, samples.size()));

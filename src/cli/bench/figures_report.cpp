@@ -64,16 +64,16 @@ Json json_of_peer(const Peer& p, const BenchFigures& f, double difference) {
 /// "f32 500, int8 2000"; of f32 alone the number.
 std::string peaks_text(const BenchFigures& f) {
   std::string out = fmt::format("{:.4g}", f.peaks[0]);
-  for (size_t p = 1; p < kProducts; ++p)
-    if (f.flops[p] > 0) out += fmt::format(", {} {:.4g}", name_of(static_cast<Products>(p)), f.peaks[p]);
+  for (size_t p = 1; p < kProductKinds; ++p)
+    if (f.flops[p] > 0) out += fmt::format(", {} {:.4g}", name_of(static_cast<ProductKind>(p)), f.peaks[p]);
   return out.contains(',') ? "f32 " + out : out;
 }
 
-/// By the name of each kind that the run has operations of.
+/// Rates by name of the kind of product, for kinds that the run has.
 Json json_of_products(const BenchFigures& f) {
   Json out = Json::object();
-  for (size_t p = 0; p < kProducts; ++p)
-    if (f.flops[p] > 0) out[name_of(static_cast<Products>(p))] = {{"gflop", f.flops[p] / 1e9}, {"peak_gflops", f.peaks[p]}};
+  for (size_t p = 0; p < kProductKinds; ++p)
+    if (f.flops[p] > 0) out[name_of(static_cast<ProductKind>(p))] = {{"gflop", f.flops[p] / 1e9}, {"peak_gflops", f.peaks[p]}};
   return out;
 }
 

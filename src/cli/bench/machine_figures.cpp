@@ -29,11 +29,11 @@ double best_of_tries(const F& measure) {
 /// Work for all threads until the system has dealt them out to CPUs that they keep: the first ones of a thread pool begin on one.
 void settle(int threads) {
   constexpr auto kLong = std::chrono::milliseconds(200);
-  const FmaPeak peak(threads, Products::f32);
+  const FmaPeak peak(threads, ProductKind::f32);
   for (const auto start = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - start < kLong;) peak.measure();
 }
 
-double peak_of_core(int threads, Products products) {
+double peak_of_core(int threads, ProductKind products) {
   const FmaPeak peak(threads, products);
   return best_of_tries([&] { return peak.measure(); }) / threads;
 }
@@ -96,7 +96,8 @@ double start_ns(int threads) {
                   ns_of([&] { default_thread_pool().run(threads, 1, work, threads); }) - alone);  // more, on a machine that is left alone
 }
 
-/// Of the first CPU's cache of that level, in the system's words ("32768K"); containers hide it at times.
+/// The size of the first CPU's cache of that level, which the system states as text ("32768K"); `otherwise` where it does not (some
+/// containers).
 int64_t cache_bytes(int level, int64_t otherwise) {
   std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
   int64_t kib = 0;
@@ -104,8 +105,8 @@ int64_t cache_bytes(int level, int64_t otherwise) {
   return in >> kib >> unit && unit == 'K' && kib > 0 ? kib << 10 : otherwise;
 }
 
-/// As much of the third-level cache as there is for us: others may fill the rest of it. So many bytes are read again at a rate nearer to
-/// its own than to memory's.
+/// The usable bytes of the third-level cache, since other processes may fill a part of it: the largest buffer that is read again at a rate
+/// nearer to the cache's than to memory's.
 int64_t held_bytes(const codegen::Machine& m) {
   int64_t bytes = m.l3_bytes;
   for (; bytes > 2 * m.l2_bytes * m.threads; bytes /= 2) {
@@ -120,9 +121,9 @@ int64_t held_bytes(const codegen::Machine& m) {
 codegen::Machine measure_machine(const codegen::Target& target, int threads) {
   codegen::Machine out = codegen::default_machine(target, threads);
   settle(threads);
-  out.f32_gflops = peak_of_core(threads, Products::f32);
-  if (target.multiply_add(DType::bf16, DType::bf16, DType::f32)) out.bf16_gflops = peak_of_core(threads, Products::bf16);
-  if (target.multiply_add(DType::u8, DType::i8, DType::i32)) out.int8_gflops = peak_of_core(threads, Products::bytes);
+  out.f32_gflops = peak_of_core(threads, ProductKind::f32);
+  if (target.multiply_add(DType::bf16, DType::bf16, DType::f32)) out.bf16_gflops = peak_of_core(threads, ProductKind::bf16);
+  if (target.multiply_add(DType::u8, DType::i8, DType::i32)) out.int8_gflops = peak_of_core(threads, ProductKind::bytes);
   out.l2_bytes = cache_bytes(2, out.l2_bytes);
   out.l3_bytes = std::max(cache_bytes(3, out.l3_bytes), out.l2_bytes);
   out.l2_bandwidth = cache_rate(out.l2_bytes / 2, out.l2_bytes / 2, threads);

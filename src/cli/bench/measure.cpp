@@ -84,10 +84,10 @@ struct Loop {
   int chains = kChains;
 };
 
-Loop widest_loop(Products products) {
+Loop widest_loop(ProductKind products) {
 #if defined(__x86_64__)
-  if (products == Products::bf16) return {rounds_of_pairs, 32, kChainsOfPairs};
-  if (products == Products::bytes) return {rounds_of_bytes, 64};
+  if (products == ProductKind::bf16) return {rounds_of_pairs, 32, kChainsOfPairs};
+  if (products == ProductKind::bytes) return {rounds_of_bytes, 64};
   if (__builtin_cpu_supports("avx512f")) return {rounds_512, 16};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {rounds_256, 8};
 #endif
@@ -122,7 +122,7 @@ Interval median_interval(std::span<const double> samples, double level, uint64_t
   return {quantile(medians, (1 - level) / 2), quantile(medians, (1 + level) / 2)};
 }
 
-FmaPeak::FmaPeak(int threads, Products products)
+FmaPeak::FmaPeak(int threads, ProductKind products)
     : threads_(std::clamp(threads, 1, default_thread_pool().size())), products_(products), seconds_per_round_(1) {
   const Loop loop = widest_loop(products_);
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -146,30 +146,30 @@ double FmaPeak::measure(double milliseconds) const {
   return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * loop.chains * loop.products * 2 / elapsed / 1e9;
 }
 
-std::string_view name_of(Products products) {
+std::string_view name_of(ProductKind products) {
   switch (products) {
-    case Products::f32: return "f32";
-    case Products::bf16: return "bf16";
-    case Products::bytes: return "int8";
+    case ProductKind::f32: return "f32";
+    case ProductKind::bf16: return "bf16";
+    case ProductKind::bytes: return "int8";
   }
   return "unknown";
 }
 
-Peaks::Peaks(int threads, const ByProducts& flops) {
-  for (size_t p = 0; p < kProducts; ++p)
-    if (p == 0 || flops[p] > 0) peaks_[p].emplace(threads, static_cast<Products>(p));
+Peaks::Peaks(int threads, const ByProductKind& flops) {
+  for (size_t p = 0; p < kProductKinds; ++p)
+    if (p == 0 || flops[p] > 0) peaks_[p].emplace(threads, static_cast<ProductKind>(p));
 }
 
-ByProducts Peaks::measure() const {
-  ByProducts out{};
-  for (size_t p = 0; p < kProducts; ++p)
+ByProductKind Peaks::measure() const {
+  ByProductKind out{};
+  for (size_t p = 0; p < kProductKinds; ++p)
     if (peaks_[p]) out[p] = peaks_[p]->measure();
   return out;
 }
 
-double least_ms(const ByProducts& flops, const ByProducts& peaks) {
+double least_ms(const ByProductKind& flops, const ByProductKind& peaks) {
   double out = 0;
-  for (size_t p = 0; p < kProducts; ++p)
+  for (size_t p = 0; p < kProductKinds; ++p)
     if (flops[p] > 0) out += flops[p] / peaks[p] / 1e6;
   return out;
 }

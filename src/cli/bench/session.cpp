@@ -66,7 +66,7 @@ void take_peaks(Sample& s, const MachineLimits& limits) {
   s.peaks.push_back(s.all_peaks.back()[0]);
 }
 
-MachineLimits::MachineLimits(int threads, const ByProducts& flops) : peaks(threads, flops), memory(threads) {
+MachineLimits::MachineLimits(int threads, const ByProductKind& flops) : peaks(threads, flops), memory(threads) {
   const auto start = Clock::now();
   memory.read();
   stream_ms = ms_since(start);
@@ -105,7 +105,7 @@ namespace {
 
 int runs_in_sample(double run_ms) { return static_cast<int>(std::clamp(std::ceil(kSampleMs / std::max(run_ms, 1e-4)), 1.0, 1e5)); }
 
-/// What memory gives, then ours, then the other's, a peak before, between and after.
+/// Takes a sample: memory bandwidth, runs of this engine, runs of the peer; peaks are measured before, between and after.
 Result<Sample> take_sample(BenchSession& b, const MachineLimits& limits, bool cold, int ours, int others) {
   Sample s;
   s.dram.push_back(limits.memory.read());

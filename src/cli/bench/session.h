@@ -17,10 +17,11 @@ class Console;
 struct BenchOptions {
   EngineOptions engine;
   InputOptions inputs;
-  std::string peer, trace, html, entry;
-  int runs = 30;
-  double seconds = 30;
-  bool cold = false, serve = false, explain = false;
+  std::string peer, trace, html, entry;  ///< --vs, --trace, --html, --entry
+  int runs = 30;                         ///< quiet samples to take
+  double seconds = 30;                   ///< time limit of sampling
+  bool cold = false;                     ///< evict the caches before each run
+  bool serve = false, explain = false;   ///< --serve, --explain
 };
 
 /// The least number of samples for a median.
@@ -32,11 +33,11 @@ struct BenchSession {
   std::vector<Tensor> inputs;
   std::unique_ptr<runtime::Context> context;
   runtime::RunOptions options;
-  size_t entry = 0;  ///< of the engine, that is measured
+  size_t entry = 0;  ///< index of the measured entry
   std::unique_ptr<Peer> peer;
   Views views;
-  double load_ms = 0, first_ms = 0, warm_ms = 0;
-  uint64_t rss = 0;  ///< resident memory before buffers for measuring were allocated
+  double load_ms = 0, first_ms = 0, warm_ms = 0;  ///< times of loading, of the first run, and of the last warm-up run
+  uint64_t rss = 0;                               ///< resident memory before buffers for measuring were allocated
 
   /// The program that the inputs run.
   const runtime::Program& program() const { return engine->program_for(inputs, entry); }
@@ -54,14 +55,14 @@ Result<BenchSession> prepare_session(const BenchOptions& options, Console& conso
 struct MachineLimits {
   Peaks peaks;
   MemoryStream memory;
-  double stream_ms = 0;  ///< how long a pass through memory takes
-  MachineLimits(int threads, const ByProducts& flops);
+  double stream_ms = 0;  ///< time of one pass through memory
+  MachineLimits(int threads, const ByProductKind& flops);
 };
 
 /// Measures the peaks and appends them to the sample.
 void take_peaks(Sample& sample, const MachineLimits& limits);
 
-/// When to stop taking samples: with so many quiet ones, or after this time.
+/// When to stop taking samples: after this number of quiet ones, or after this time.
 struct SampleBudget {
   int runs = 30;
   double seconds = 30;

@@ -42,12 +42,12 @@ std::vector<double> flops_of_steps(const runtime::Program& program, std::span<co
   return flops;
 }
 
-ByProducts flops_by_products(const runtime::Program& program, std::span<const double> flops) {
-  ByProducts out{};
+ByProductKind flops_by_products(const runtime::Program& program, std::span<const double> flops) {
+  ByProductKind out{};
   for (size_t s = 0; s < program.steps.size(); ++s) {
     const auto* const kernel = runtime::as<runtime::KernelStep>(program.steps[s]);
     const DType factors = kernel ? kernel->factors : DType::f32;
-    const Products products = factors == DType::bf16 ? Products::bf16 : factors == DType::i8 ? Products::bytes : Products::f32;
+    const ProductKind products = factors == DType::bf16 ? ProductKind::bf16 : factors == DType::i8 ? ProductKind::bytes : ProductKind::f32;
     out[static_cast<size_t>(products)] += flops[s];
   }
   return out;

@@ -40,7 +40,7 @@ class Traffic {
     for (const auto& [b, pattern] : patterns_of(step)) {
       const bool in_order = threads == 1 || pattern.parts.value() >= threads;
       const double readings = pattern.whole && !in_order ? threads : 1, bytes = bytes_of(program_.buffers[b], pattern);
-      touch(b, step, pattern, bytes, readings, foreign(b, bytes, pattern, threads, in_order), out);
+      touch(b, step, pattern, bytes, readings, share_of_other_threads(b, bytes, pattern, threads, in_order), out);
     }
     return out;
   }
@@ -48,7 +48,7 @@ class Traffic {
  private:
   int64_t size(runtime::Slot slot) const { return slot < sizes_.size() ? sizes_[slot] : 1; }
 
-  /// Of each buffer of a step, once.
+  /// How a step accesses each of its buffers.
   std::map<uint32_t, codegen::AccessPattern> patterns_of(uint32_t step) const {
     std::map<uint32_t, codegen::AccessPattern> out;
     const auto& buffers = program_.steps[step].buffers;
@@ -68,18 +68,19 @@ class Traffic {
     return std::min(elements, static_cast<double>(pattern.elements.value())) * bits_of(info.dtype) / 8;
   }
 
-  /// Of what the threads touch of a buffer, the share that another one wrote: weights nobody did, nor what the caller gave.
-  double foreign(uint32_t b, double bytes, const codegen::AccessPattern& pattern, int threads, bool in_order) {
+  /// Of the bytes of a buffer that the threads access, the fraction that another thread wrote; 0 for weights and inputs of the run.
+  double share_of_other_threads(uint32_t b, double bytes, const codegen::AccessPattern& pattern, int threads, bool in_order) {
     if (program_.buffers[b].kind != BufferInfo::Kind::arena) return 0;
-    const double out = owners_.foreign(layout_.offsets[b], bytes, threads, in_order);
-    if (pattern.written) owners_.take(layout_.offsets[b], bytes, threads, in_order);
+    const double out = owners_.share_of_other_threads(layout_.offsets[b], bytes, threads, in_order);
+    if (pattern.written) owners_.record_writes(layout_.offsets[b], bytes, threads, in_order);
     return out;
   }
 
-  /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
+  /// The fraction of a buffer that is still in a cache of that size when `back` bytes were accessed since: 1 up to the cache's size,
+  /// falling to 0 at twice the size.
   static double cached_share(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
 
-  void touch(uint32_t b, uint32_t step, const codegen::AccessPattern& pattern, double bytes, double readings, double foreign,
+  void touch(uint32_t b, uint32_t step, const codegen::AccessPattern& pattern, double bytes, double readings, double share_of_other_threads,
              codegen::KernelCall& call) {
     const BufferInfo& info = program_.buffers[b];
     const bool weight = info.kind == BufferInfo::Kind::weight, fresh = info.kind == BufferInfo::Kind::arena && info.first == step;
@@ -93,8 +94,8 @@ class Traffic {
                  on_chip = std::max(near, cached_share(back, machine_.l3_bytes));
     // Writes overlap with reads.
     constexpr double kWritten = 0.75;
-    const double moved = weight ? bytes : pattern.written ? bytes * kWritten : bytes * readings, own = moved * (1 - foreign);
-    if (pattern.written) call.shared_written_bytes += bytes * foreign * on_chip;
+    const double moved = weight ? bytes : pattern.written ? bytes * kWritten : bytes * readings, own = moved * (1 - share_of_other_threads);
+    if (pattern.written) call.shared_written_bytes += bytes * share_of_other_threads * on_chip;
     else call.shared_read_bytes += (moved - own) * on_chip;
     call.l2_bytes += own * near;
     call.l3_bytes += own * (on_chip - near);

@@ -7,7 +7,7 @@ namespace tenon::cli {
 
 namespace {
 
-constexpr std::string_view kProducts[] = {"MatMul", "Gemm", "Conv", "FusedMatMul", "FusedConv"};
+constexpr std::string_view kProductKinds[] = {"MatMul", "Gemm", "Conv", "FusedMatMul", "FusedConv"};
 
 Result<ir::ValueId> cast(ir::Graph& graph, ir::ValueId value, DType to, ir::NodeId before) {
   ir::Attributes how;
@@ -19,7 +19,7 @@ Result<ir::ValueId> cast(ir::Graph& graph, ir::ValueId value, DType to, ir::Node
 
 bool is_product(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& n = graph.node(id);
-  if (std::ranges::find(kProducts, n.op->name) == std::end(kProducts) || n.inputs.size() < 2) return false;
+  if (std::ranges::find(kProductKinds, n.op->name) == std::end(kProductKinds) || n.inputs.size() < 2) return false;
   const ir::Value &a = graph.value(n.inputs[0]), &b = graph.value(n.inputs[1]);
   return a.type.dtype == DType::f32 && b.type.dtype == DType::f32 && (a.is_constant() || b.is_constant());
 }

@@ -10,7 +10,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// What rounding, and decisions that fall otherwise, do to each result.
+/// Adds to each result the differences that rounding and changed decisions cause.
 Result<void> add_rounding(const ir::Graph& graph, const InputsOfSteps& inputs, const SteppedResults& references,
                           codegen::Precision precision, std::vector<OutputDistance>& out) {
   const auto judged = TRY(in_precision(graph, precision));
@@ -18,10 +18,10 @@ Result<void> add_rounding(const ir::Graph& graph, const InputsOfSteps& inputs, c
   ops::EvaluateOptions perturbed_options;
   perturbed_options.perturbs = true;
   const bool decides = rounds_to_bytes(*judged);
-  const auto nudged = decides ? TRY(run_reference_steps(*judged, inputs, perturbed_options)) : own;
+  const auto perturbed = decides ? TRY(run_reference_steps(*judged, inputs, perturbed_options)) : own;
   for (size_t k = 0; k < out.size(); ++k) {
     out[k].rounded = distance(own[k].value, references[k].value);
-    if (decides) out[k].decisions = distance(nudged[k].value, references[k].value).largest;
+    if (decides) out[k].decisions = distance(perturbed[k].value, references[k].value).largest;
   }
   return {};
 }
@@ -46,7 +46,7 @@ Result<std::vector<OutputDistance>> judge_outputs(const ir::Graph& graph, const 
     if (options.has_outlier && is_float(t.dtype()) && t.shape() == reference.shape()) d.small_half = error_of_small_half(t, reference);
     if (k < others.size()) d.other = distance(others[k].value, reference);
   }
-  if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.of_bound <= 1; })) return out;
+  if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.bound_ratio <= 1; })) return out;
   console.progress("reference in the precision that is judged");
   TRY(add_rounding(graph, inputs, references, options.precision, out));
   return out;

@@ -20,15 +20,18 @@ struct OutputDistance {
   Distance ours;
   std::optional<Distance> other = {};
   std::optional<Distance> rounded =
-      {};                ///< difference that rounding each node's result causes; computed where `ours` exceeds its tolerance
-  double decisions = 0;  ///< as `nudged` of rounding_with_decisions
+      {};                ///< the difference that rounding each node's result causes; computed where `ours` exceeds its tolerance
+  double decisions = 0;  ///< as `perturbed` of rounding_with_decisions
   std::optional<double> small_half = {};  ///< error_of_small_half, where the inputs have an outlier
   bool in_bf16 = false;                   ///< operands of products are rounded to bf16: twice the difference that this causes is accepted
   double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
-  bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
+  bool explained() const {
+    return rounded && (is_explained_by_decisions(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded)));
+  }
   bool good() const { return is_good(ours, other) || explained(); }
 };
 
+/// How results are compared.
 struct JudgeOptions {
   codegen::Precision precision = codegen::Precision::f32;
   bool has_outlier = false;  ///< the inputs have one (put_outlier)

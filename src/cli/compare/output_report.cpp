@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 std::string verdict_text(const OutputDistance& d) {
-  const std::string rounding = d.ours.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding()) : "";
+  const std::string rounding = d.ours.bound_ratio > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding()) : "";
   return d.good() ? "good" + rounding : "bad: " + d.ours.found + rounding;
 }
 
@@ -22,10 +22,10 @@ Json json_of(const OutputDistance& d, bool has_steps) {
   Json out{{"name", d.name},
            {"type", d.type},
            {"largest_error", d.ours.largest},
-           {"of_bound", d.ours.of_bound},
+           {"of_bound", d.ours.bound_ratio},
            {"bound", d.ours.bound},
-           {"elements_beyond", d.ours.beyond},
-           {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding()) : Json(nullptr)},
+           {"elements_beyond", d.ours.exceeding},
+           {"rounding_error", d.ours.bound_ratio > 1 ? Json(d.rounding()) : Json(nullptr)},
            {"small_half_error", d.small_half ? Json(*d.small_half) : Json(nullptr)},
            {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
            {"verdict", d.good() ? "good" : "bad"}};
@@ -49,7 +49,7 @@ std::vector<Column> columns_of(const std::vector<OutputDistance>& outputs, const
   if (std::ranges::any_of(outputs, [](const OutputDistance& d) { return d.small_half.has_value(); }))
     out.push_back(
         {"of the smaller half", [](const OutputDistance& d) { return d.small_half ? fmt::format("{:.3g}", *d.small_half) : "-"; }});
-  out.push_back({"of its bound", [](const OutputDistance& d) { return fmt::format("{:.3g}", d.ours.of_bound); }});
+  out.push_back({"of its bound", [](const OutputDistance& d) { return fmt::format("{:.3g}", d.ours.bound_ratio); }});
   if (options.with != "reference")
     out.push_back(
         {"error of " + options.with, [](const OutputDistance& d) { return d.other ? fmt::format("{:.3g}", d.other->largest) : "-"; }});

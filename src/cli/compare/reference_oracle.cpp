@@ -75,7 +75,7 @@ OracleAnswer ReferenceOracle::judge(const ir::Graph& rewritten) const {
     const Distance d = distance((*results)[k], expected_[k]);
     if (is_bad(d, rounding_[k]))
       return {Verdict::bad, fmt::format("output '{}': {}", rewritten.output_name(static_cast<uint32_t>(k)), d.found)};
-    furthest = std::max(furthest, d.of_bound);
+    furthest = std::max(furthest, d.bound_ratio);
   }
   return {Verdict::good, fmt::format("at most {:.2g} of the bound", furthest)};
 }

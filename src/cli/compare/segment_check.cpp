@@ -20,7 +20,7 @@ using Names = std::set<std::string, std::less<>>;
 
 bool is_symbol(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol; }
 
-/// What the types of a graph's values, and what is known of their elements, go by; those of bodies too.
+/// Adds the symbols in the types and the shape data of a graph's values, in bodies too.
 void add_symbols(const ir::Graph& graph, Names& out) {
   const auto add = [&](Dim d) { each_symbol(d, [&](const DimNode& s) { out.insert(s.name); }); };
   for (const ir::ValueId v : graph.values()) {
@@ -83,7 +83,7 @@ class SizeDefinitions {
   std::map<std::string, ir::ValueId, std::less<>> values_;
 };
 
-/// What segments read, as the reference makes it.
+/// The operands of the segments, computed by the reference evaluator.
 Result<Values> operands_by_reference(const ir::Graph& graph, std::span<const ir::Segment> segments, std::span<const Tensor> inputs) {
   Values out;
   for (const ir::Segment& s : segments)
@@ -107,7 +107,7 @@ std::unique_ptr<ir::Graph> alone(const ir::Graph& graph, const ir::Segment& segm
   return out;
 }
 
-/// Nothing is rewritten again, and what the user said of nodes is noted at them.
+/// Options to compile a segment: without rewriting, since constraints of the user are stored in the nodes.
 compiler::CompileOptions without_rewriting(compiler::CompileOptions options) {
   for (const passes::Pass& p : passes::pipeline()) options.off.emplace(p.name);
   options.constraints.fallback_ops.clear();
@@ -128,7 +128,7 @@ Result<std::vector<ValueDistance>> distances(const ir::Graph& alone, const ir::S
   std::vector<ValueDistance> out;
   for (size_t k = 0; k < results.size(); ++k)
     out.push_back({segment.results[k], results[k].dtype(), distance(results[k], references[k], bound_of(precision)), 0});
-  if (std::ranges::all_of(out, [](const ValueDistance& d) { return d.distance.of_bound <= 1; })) return out;
+  if (std::ranges::all_of(out, [](const ValueDistance& d) { return d.distance.bound_ratio <= 1; })) return out;
   const auto own = TRY(ops::evaluate(*TRY(in_precision(alone, precision)), operands));
   for (size_t k = 0; k < out.size(); ++k) out[k].rounding = distance(own[k], references[k]).largest;
   return out;
@@ -149,7 +149,7 @@ class Check {
       out.error = std::move(ran).error();
       return out;
     }
-    const auto rank = [](const ValueDistance& d) { return std::pair(d.bad(), d.distance.of_bound); };
+    const auto rank = [](const ValueDistance& d) { return std::pair(d.bad(), d.distance.bound_ratio); };
     for (ValueDistance& d : TRY(distances(*cut, segment, operands, ran->results, options_.precision)))
       if (!out.furthest || rank(d) > rank(*out.furthest)) out.furthest = std::move(d);
     return out;

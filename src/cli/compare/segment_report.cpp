@@ -23,7 +23,7 @@ std::string verdict_text(const SegmentCheck& check) {
   if (check.error) return "bad: " + (*check.error)->what;
   if (!check.furthest) return "good";
   const ValueDistance& d = *check.furthest;
-  const std::string rounding = d.distance.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding) : "";
+  const std::string rounding = d.distance.bound_ratio > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding) : "";
   return (check.bad() ? "bad: " + d.distance.found : "good") + rounding;
 }
 
@@ -39,8 +39,8 @@ Json json_of(const partition::Names& names, const partition::Partition& partitio
   out["value"] = names.value(d.value);
   out["largest_error"] = d.distance.largest;
   out["bound"] = d.distance.bound;
-  out["of_bound"] = d.distance.of_bound;
-  out["rounding_error"] = d.distance.of_bound > 1 ? Json(d.rounding) : Json();
+  out["of_bound"] = d.distance.bound_ratio;
+  out["rounding_error"] = d.distance.bound_ratio > 1 ? Json(d.rounding) : Json();
   out["found"] = d.distance.found;
   return out;
 }
@@ -66,7 +66,7 @@ Json report_segments(const ir::Graph& graph, const partition::Partition& partiti
     if (c.furthest) {
       rows.back()[3] = names.value(c.furthest->value);
       rows.back()[4] = fmt::format("{:.3g}", c.furthest->distance.largest);
-      rows.back()[5] = fmt::format("{:.3g}", c.furthest->distance.of_bound);
+      rows.back()[5] = fmt::format("{:.3g}", c.furthest->distance.bound_ratio);
     }
     out.push_back(json_of(names, partition, c));
   }

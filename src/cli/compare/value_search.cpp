@@ -42,14 +42,14 @@ std::vector<ValueId> float_values(const ir::Graph& graph) {
 
 Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const ValueId> values) {
   struct Pair {
-    Tensor own, nudged;
+    Tensor own, perturbed;
   };
   std::unordered_map<ValueId, Pair> found;
   for (const ValueId v : values) found[v] = {};
   const auto graph = TRY(in_precision(search.graph, search.options.precision));
   const auto keep = [&](Tensor Pair::* member) {
     ops::EvaluateOptions options;
-    options.perturbs = member == &Pair::nudged;
+    options.perturbs = member == &Pair::perturbed;
     options.on_value = [&found, member](ValueId v, const Tensor& tensor) {
       if (const auto at = found.find(v); at != found.end()) at->second.*member = tensor;
     };
@@ -57,14 +57,14 @@ Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const
   };
   TRY(keep(&Pair::own));
   const bool decides = rounds_to_bytes(*graph);
-  if (decides) TRY(keep(&Pair::nudged));
+  if (decides) TRY(keep(&Pair::perturbed));
   std::unordered_map<ValueId, double> out;
   ops::EvaluateOptions options;
   options.mode = ops::Mode::wide;
   options.on_value = [&](ValueId v, const Tensor& wide) {
     const auto at = found.find(v);
     if (at == found.end() || at->second.own.empty_handle()) return;
-    out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, decides ? distance(at->second.nudged, wide).largest : 0);
+    out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, decides ? distance(at->second.perturbed, wide).largest : 0);
   };
   TRY(ops::evaluate(search.graph, search.inputs, options));
   std::vector<double> list;
@@ -92,7 +92,7 @@ Result<std::vector<ValueDistance>> compare_values(const ValueSearch& search) {
   TRY(ops::evaluate(search.graph, search.inputs, reference));
   std::vector<ValueId> beyond;
   for (const ValueDistance& v : out)
-    if (v.distance.of_bound > 1) beyond.push_back(v.value);
+    if (v.distance.bound_ratio > 1) beyond.push_back(v.value);
   if (beyond.empty()) return out;
   const auto rounding = TRY(roundings(search, beyond));
   for (size_t k = 0; k < beyond.size(); ++k) out[places[beyond[k]]].rounding = rounding[k];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/console/command_table.h"
+#include "cli/console/command_info.h"
 
 #include <algorithm>
 
@@ -43,8 +43,8 @@ std::string help_of(const CLI::Option& option, const std::string& type) {
   return note.empty() ? out : out + " (" + note + ")";
 }
 
-ArgumentRow row_of(const CLI::Option& option) {
-  ArgumentRow out;
+ArgumentInfo row_of(const CLI::Option& option) {
+  ArgumentInfo out;
   if (option.get_positional()) out.names.push_back(option.get_name(true));
   for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
@@ -73,15 +73,15 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
 
 }  // namespace
 
-CommandRow command_table(const CLI::App& app) {
-  CommandRow out{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
+CommandInfo command_info(const CLI::App& app) {
+  CommandInfo out{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
   for (const bool help : {false, true})  // the parser has --help first, help lists it last
     for (const CLI::Option* option : app.get_options())
       if (!option->get_group().empty() && option->get_name().starts_with("--help") == help)
         (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));
-  for (ArgumentRow& p : out.positionals)
+  for (ArgumentInfo& p : out.positionals)
     if (p.names[0] == "VERB") p.choices = names_of_verbs(*app.get_parent());
-  for (const CLI::App* verb : subcommands_of(app)) out.verbs.push_back(command_table(*verb));
+  for (const CLI::App* verb : subcommands_of(app)) out.verbs.push_back(command_info(*verb));
   return out;
 }
 

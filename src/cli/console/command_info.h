@@ -7,27 +7,27 @@
 
 namespace tenon::cli {
 
-/// An option or a positional argument, as the parser has it.
-struct ArgumentRow {
-  std::vector<std::string> names;    ///< "-o", "--output"; of a positional its name alone
-  std::string value;                 ///< "FILE", "f32|bf16"; empty: a flag
-  std::string help;                  ///< with its default
-  std::vector<std::string> choices;  ///< of a positional VERB, the program's verbs
+/// An option or a positional argument of a command, as declared to the parser.
+struct ArgumentInfo {
+  std::vector<std::string> names;    ///< "-o", "--output"; for a positional argument only its name
+  std::string value;                 ///< placeholder of the value: "FILE", "f32|bf16"; empty: a flag
+  std::string help;                  ///< text of --help, default included
+  std::vector<std::string> choices;  ///< valid values of the positional VERB: the program's verbs
   FileRole role = FileRole::none;
-  std::string group;
+  std::string group;  ///< section of --help
   bool required = false, repeated = false;
 
   bool takes_value() const { return !value.empty(); }
 };
 
-/// A command, or a verb of one.
-struct CommandRow {
+/// The program or one of its verbs: what help, completion and the manual page show.
+struct CommandInfo {
   std::string name, summary, examples;
-  std::vector<ArgumentRow> positionals, options;
-  std::vector<CommandRow> verbs;  ///< without hidden ones
+  std::vector<ArgumentInfo> positionals, options;
+  std::vector<CommandInfo> verbs;  ///< without hidden ones
 };
 
-/// All that help, completion and the manual page follow from.
-CommandRow command_table(const CLI::App& app);
+/// Collects the description of a program from its parser.
+CommandInfo command_info(const CLI::App& app);
 
 }  // namespace tenon::cli

@@ -9,25 +9,25 @@
 namespace tenon::cli {
 namespace {
 
-std::string names_of(const std::vector<CommandRow>& verbs) {
+std::string names_of(const std::vector<CommandInfo>& verbs) {
   std::string out;
-  for (const CommandRow& v : verbs) out += (out.empty() ? "" : " ") + v.name;
+  for (const CommandInfo& v : verbs) out += (out.empty() ? "" : " ") + v.name;
   return out;
 }
 
-std::string names_of(const std::vector<ArgumentRow>& options) {
+std::string names_of(const std::vector<ArgumentInfo>& options) {
   std::string out;
-  for (const ArgumentRow& o : options) out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(o.names, " "));
+  for (const ArgumentInfo& o : options) out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(o.names, " "));
   return out;
 }
 
 bool is_folder(FileRole role) { return role == FileRole::input_folder || role == FileRole::output_folder; }
 
 /// Calls visit(command, "rules why") for each verb and those below it; of the program the words are "".
-void each_command(const CommandRow& command, const std::string& words,
-                  const std::function<void(const CommandRow&, const std::string& words)>& visit) {
+void each_command(const CommandInfo& command, const std::string& words,
+                  const std::function<void(const CommandInfo&, const std::string& words)>& visit) {
   visit(command, words);
-  for (const CommandRow& verb : command.verbs) each_command(verb, words.empty() ? verb.name : words + " " + verb.name, visit);
+  for (const CommandInfo& verb : command.verbs) each_command(verb, words.empty() ? verb.name : words + " " + verb.name, visit);
 }
 
 /// Text between single quotes of a shell.
@@ -47,21 +47,21 @@ std::string zsh_text(std::string_view text) {
   return shell_quoted(out);
 }
 
-/// What _arguments completes a value with.
-std::string zsh_action(const ArgumentRow& row) {
+/// The action by which zsh's _arguments completes a value.
+std::string zsh_action(const ArgumentInfo& row) {
   if (!row.choices.empty()) return fmt::format("({})", fmt::join(row.choices, " "));
   if (is_folder(row.role)) return "_files -/";
   if (row.role == FileRole::none) return " ";
   return row.value.contains('=') ? "{ compset -P \"*=\"; _files }" : "_files";  // NAME=FILE
 }
 
-std::string zsh_arguments(const CommandRow& command) {
+std::string zsh_arguments(const CommandInfo& command) {
   std::string out = "    _arguments";
-  for (const ArgumentRow& o : command.options)
+  for (const ArgumentInfo& o : command.options)
     for (const std::string& name : o.names)
       out += fmt::format(" \\\n      '{}{}[{}]{}'", o.repeated ? "*" : "", name, zsh_text(o.help),
                          o.takes_value() ? fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)) : "");
-  for (const ArgumentRow& p : command.positionals) {
+  for (const ArgumentInfo& p : command.positionals) {
     const bool file = p.role != FileRole::none || p.choices.empty();
     out += fmt::format(" \\\n      '{}:{}:{}'", p.repeated ? "*" : "", zsh_text(p.names[0]), file ? "_files" : zsh_action(p));
   }
@@ -70,12 +70,12 @@ std::string zsh_arguments(const CommandRow& command) {
 
 }  // namespace
 
-std::string bash_completion(const CommandRow& program) {
+std::string bash_completion(const CommandInfo& program) {
   std::string verbs, options, values;
-  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+  each_command(program, "", [&](const CommandInfo& command, const std::string& words) {
     if (!command.verbs.empty()) verbs += fmt::format("    '{}') words='{}' ;;\n", words, names_of(command.verbs));
     options += fmt::format("    '{}') words='{}' ;;\n", words, names_of(command.options));
-    for (const ArgumentRow& o : command.options)
+    for (const ArgumentInfo& o : command.options)
       for (const std::string& name : o.names) {
         if (!o.takes_value()) continue;
         const std::string how = !o.choices.empty()         ? fmt::format("-W '{}'", fmt::join(o.choices, " "))
@@ -84,7 +84,7 @@ std::string bash_completion(const CommandRow& program) {
                                                            : "-W ''";
         values += fmt::format("    '{} {}') COMPREPLY=($(compgen {} -- \"$cur\")); return ;;\n", words, name, how);
       }
-    for (const ArgumentRow& p : command.positionals)
+    for (const ArgumentInfo& p : command.positionals)
       if (!p.choices.empty()) verbs += fmt::format("    '{}') words='{}' ;;\n", words, fmt::join(p.choices, " "));
   });
   return fmt::format(
@@ -115,8 +115,8 @@ complete -o filenames -F _{0} {0}
       program.name,
       [&] {
         std::string steps;
-        each_command(program, "", [&](const CommandRow& command, const std::string& words) {
-          for (const CommandRow& verb : command.verbs)
+        each_command(program, "", [&](const CommandInfo& command, const std::string& words) {
+          for (const CommandInfo& verb : command.verbs)
             steps +=
                 fmt::format("      '{0} {1}') command='{2}' ;;\n", words, verb.name, words.empty() ? verb.name : words + " " + verb.name);
         });
@@ -125,9 +125,9 @@ complete -o filenames -F _{0} {0}
       values, options, verbs);
 }
 
-std::string zsh_completion(const CommandRow& program) {
+std::string zsh_completion(const CommandInfo& program) {
   std::string functions;
-  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+  each_command(program, "", [&](const CommandInfo& command, const std::string& words) {
     std::string name = "_" + program.name;
     for (const char c : words.empty() ? "" : " " + words) name += c == ' ' || c == '-' ? '_' : c;
     functions += fmt::format("{}() {{\n", name);
@@ -136,7 +136,7 @@ std::string zsh_completion(const CommandRow& program) {
       return;
     }
     std::string described, calls;
-    for (const CommandRow& verb : command.verbs) {
+    for (const CommandInfo& verb : command.verbs) {
       described += fmt::format("      '{}:{}'\n", verb.name, shell_quoted(verb.summary));
       std::string inner = name + "_" + verb.name;
       for (char& c : inner) c = c == '-' ? '_' : c;
@@ -151,7 +151,7 @@ std::string zsh_completion(const CommandRow& program) {
                      functions);
 }
 
-std::string fish_completion(const CommandRow& program) {
+std::string fish_completion(const CommandInfo& program) {
   const std::string at = "__" + program.name + "_at";
   std::string out = fmt::format(
       R"(# Completion of {0} for fish; `{0} completion fish` prints it.
@@ -170,11 +170,11 @@ function {1} -a how
 end
 )",
       program.name, at);
-  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+  each_command(program, "", [&](const CommandInfo& command, const std::string& words) {
     const std::string begin = fmt::format("complete -c {} -n '{} {}{}{}'", program.name, at, command.verbs.empty() ? "within" : "exactly",
                                           words.empty() ? "" : " ", words);
-    for (const CommandRow& verb : command.verbs) out += fmt::format("{} -f -a {} -d '{}'\n", begin, verb.name, shell_quoted(verb.summary));
-    for (const ArgumentRow& o : command.options) {
+    for (const CommandInfo& verb : command.verbs) out += fmt::format("{} -f -a {} -d '{}'\n", begin, verb.name, shell_quoted(verb.summary));
+    for (const ArgumentInfo& o : command.options) {
       out += begin;
       for (const std::string& name : o.names) out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!o.choices.empty()) out += fmt::format(" -x -a '{}'", fmt::join(o.choices, " "));
@@ -182,7 +182,7 @@ end
       else if (o.takes_value()) out += o.role == FileRole::none ? " -x" : " -r -F";
       out += fmt::format(" -d '{}'\n", shell_quoted(o.help));
     }
-    for (const ArgumentRow& p : command.positionals)
+    for (const ArgumentInfo& p : command.positionals)
       if (!p.choices.empty()) out += fmt::format("{} -f -a '{}'\n", begin, fmt::join(p.choices, " "));
   });
   return out;

@@ -41,16 +41,16 @@ std::string section(const std::string& title, const std::vector<Entry>& entries,
   return entries.empty() ? "" : "\n" + title + ":\n" + two_columns(entries, width);
 }
 
-Entry entry_of(const ArgumentRow& row) {
+Entry entry_of(const ArgumentInfo& row) {
   std::string name = fmt::format("{}", fmt::join(row.names, ", "));
   if (row.takes_value() && row.names[0].starts_with('-')) name += " " + row.value;
   return {name, row.help + (row.required && row.names[0].starts_with('-') ? " (required)" : "")};
 }
 
-std::string usage_text(const CommandRow& command, const std::string& called) {
+std::string usage_text(const CommandInfo& command, const std::string& called) {
   std::string out = "Usage: " + called;
   if (!command.options.empty()) out += " [OPTIONS]";
-  for (const ArgumentRow& p : command.positionals) {
+  for (const ArgumentInfo& p : command.positionals) {
     const std::string name = p.names[0] + (p.repeated ? "..." : "");
     out += p.required ? " " + name : " [" + name + "]";
   }
@@ -58,20 +58,20 @@ std::string usage_text(const CommandRow& command, const std::string& called) {
 }
 
 /// The groups of options in the order in which they come up first, rare ones last.
-std::vector<std::string> groups_of(const CommandRow& command) {
+std::vector<std::string> groups_of(const CommandInfo& command) {
   std::vector<std::string> out;
   for (const bool rare : {false, true})
-    for (const ArgumentRow& o : command.options)
+    for (const ArgumentInfo& o : command.options)
       if (is_rare(o.group) == rare && std::ranges::find(out, o.group) == out.end()) out.push_back(o.group);
   return out;
 }
 
-std::string options_text(const CommandRow& command, const std::string& called, bool all, size_t width) {
+std::string options_text(const CommandInfo& command, const std::string& called, bool all, size_t width) {
   std::string out, left_out;
   size_t count = 0;
   for (const std::string& group : groups_of(command)) {
     std::vector<Entry> entries;
-    for (const ArgumentRow& o : command.options)
+    for (const ArgumentInfo& o : command.options)
       if (o.group == group) entries.push_back(entry_of(o));
     if (all || !is_rare(group)) {
       out += section(group, entries, width);
@@ -117,13 +117,13 @@ std::string examples_text(const std::string& examples, size_t width) {
 
 }  // namespace
 
-std::string help_text(const CommandRow& command, const std::string& called, bool all, size_t width) {
+std::string help_text(const CommandInfo& command, const std::string& called, bool all, size_t width) {
   std::string out;
   for (const std::string& line : wrapped(command.summary, width)) out += line + '\n';
   out += "\n" + usage_text(command, called);
   std::vector<Entry> positionals, verbs;
-  for (const ArgumentRow& p : command.positionals) positionals.push_back({p.names[0], p.help});
-  for (const CommandRow& v : command.verbs) verbs.push_back({v.name, v.summary});
+  for (const ArgumentInfo& p : command.positionals) positionals.push_back({p.names[0], p.help});
+  for (const CommandInfo& v : command.verbs) verbs.push_back({v.name, v.summary});
   out += section("Arguments", positionals, width) + section("Verbs", verbs, width);
   return out + options_text(command, called, all, width) + examples_text(command.examples, width);
 }

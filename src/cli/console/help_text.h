@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "cli/console/command_table.h"
+#include "cli/console/command_info.h"
 
 namespace tenon::cli {
 
 /// The help of a command that is called as `called` ("tenon run"): usage, arguments, options by group, examples, in lines of at most
 /// `width` columns where the words allow it. all: rare groups of options too (is_rare).
-std::string help_text(const CommandRow& command, const std::string& called, bool all, size_t width);
+std::string help_text(const CommandInfo& command, const std::string& called, bool all, size_t width);
 
 }  // namespace tenon::cli

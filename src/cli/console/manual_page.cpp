@@ -23,7 +23,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string argument_text(const ArgumentRow& row) {
+std::string argument_text(const ArgumentInfo& row) {
   std::string names;
   for (const std::string& name : row.names) names += (names.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", escaped(name));
   if (row.takes_value() && row.names[0].starts_with('-')) names += fmt::format(" \\fI{}\\fR", escaped(row.value));
@@ -45,24 +45,24 @@ std::string examples_text(const std::string& examples) {
   return verbatim ? out + ".fi\n" : out;
 }
 
-std::string verb_text(const CommandRow& verb, const std::string& before) {
+std::string verb_text(const CommandInfo& verb, const std::string& before) {
   const std::string called = before + " " + verb.name;
   std::string out = fmt::format(".SS {}\n{}.\n", escaped(called), escaped(verb.summary));
-  for (const ArgumentRow& p : verb.positionals) out += argument_text(p);
-  for (const ArgumentRow& o : verb.options) out += argument_text(o);
+  for (const ArgumentInfo& p : verb.positionals) out += argument_text(p);
+  for (const ArgumentInfo& o : verb.options) out += argument_text(o);
   out += examples_text(verb.examples);
-  for (const CommandRow& inner : verb.verbs) out += verb_text(inner, called);
+  for (const CommandInfo& inner : verb.verbs) out += verb_text(inner, called);
   return out;
 }
 
 }  // namespace
 
-std::string manual_page(const CommandRow& program) {
+std::string manual_page(const CommandInfo& program) {
   std::string out = fmt::format(".TH TENON 1 \"\" \"{}\"\n.SH NAME\n{} \\- {}\n", escaped(kProducer), program.name,
                                 "compile neural networks to engines, and run, measure and rewrite them");
   out += fmt::format(".SH SYNOPSIS\n.B {}\n.I VERB\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n.SH DESCRIPTION\n{}\n.SH VERBS\n", program.name,
                      escaped(program.summary));
-  for (const CommandRow& verb : program.verbs) out += verb_text(verb, program.name);
+  for (const CommandInfo& verb : program.verbs) out += verb_text(verb, program.name);
   out += ".SH EXIT STATUS\n0 ok, 1 bad model or input, 2 bad usage, 3 not supported yet, 70 a bug of Tenon's.\n";
   return out;
 }

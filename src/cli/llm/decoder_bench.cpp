@@ -60,18 +60,18 @@ Result<Sample> take_sample(DecoderRuns& runs, const DecoderWork& work, Peer* pee
   return s;
 }
 
-/// Of each work. Runs all of them once.
+/// The amounts of each work; runs each once.
 Result<std::vector<WorkAmounts>> amounts_of(DecoderRuns& runs, const std::vector<DecoderWork>& works) {
   std::vector<WorkAmounts> out;
   for (const DecoderWork& work : works) out.push_back(TRY(runs.amounts(work)));
   return out;
 }
 
-/// Of all kinds of products that a work has.
+/// The limits of the machine for all kinds of products that the works have.
 MachineLimits limits_for(const std::vector<WorkAmounts>& amounts, int threads) {
-  ByProducts flops{};
+  ByProductKind flops{};
   for (const WorkAmounts& a : amounts)
-    for (size_t p = 0; p < kProducts; ++p) flops[p] += a.flops[p];
+    for (size_t p = 0; p < kProductKinds; ++p) flops[p] += a.flops[p];
   return {threads, flops};
 }
 

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTokens = 16;
 
-/// Of one engine's logits, f32[tokens, vocabulary].
+/// The errors of one engine's logits, f32[tokens, vocabulary], against the reference.
 struct LogitErrors {
   std::string engine;
   double rms = 0, largest = 0;
@@ -64,7 +64,7 @@ double deviation(std::span<const double> logits, size_t vocabulary) {
   return std::sqrt(squares / static_cast<double>(logits.size()));
 }
 
-/// Those of a file, or random ones. Errors: bad_input (another shape; none; one that is outside of the vocabulary).
+/// The tokens: those of a file, or random ones. Errors: bad_input (another shape; none; one that is outside of the vocabulary).
 Result<std::vector<int64_t>> given_tokens(const DecoderComparison& c, const runtime::Engine& engine, int64_t vocabulary) {
   if (c.inputs.files.empty()) return std::vector<int64_t>();
   auto inputs = TRY(StepInputs::make(c.inputs, engine.inputs(), {}));
@@ -90,7 +90,7 @@ Result<Tensor> reference_logits(const ir::Graph& graph, const Tensor& tokens, op
   return TRY(ops::StatefulRun(options).step(graph, {&tokens, 1})).at(0);
 }
 
-/// Of that shape.
+/// The peer's logits for the tokens; `shape` is the expected one.
 Result<Tensor> peer_logits(const DecoderComparison& c, const Tensor& tokens, const Sizes& shape) {
   const int threads = c.engine.threads > 0 ? c.engine.threads : default_thread_pool().size();
   const DecoderWork work{.tokens = tokens.count(), .decodes = true};
@@ -120,7 +120,7 @@ Json report(const std::vector<LogitErrors>& engines, int64_t tokens, double logi
   return list;
 }
 
-/// As for other models. Errors: device_failed.
+/// Judges the largest difference as for other models (is_bad). Errors: device_failed.
 Result<void> verdict(const Distance& ours, double rounding) {
   if (!is_bad(ours, rounding)) return {};
   return fail(Code::device_failed, "output 'logits'", "the result is further from the fp64 reference than rounding explains")
@@ -150,7 +150,7 @@ Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c, b
   return std::move(TRY(compiler::read_model(c.engine.model.path, TRY(c.engine.model.import_options()), options)).graph);
 }
 
-/// What rounding every node's result makes of the logits, and the cache where it is of another type than f32.
+/// The difference of the logits that rounding every node's result causes, and storing the cache in another type than f32.
 Result<double> rounding_of(const DecoderComparison& c, const Tensor& tokens, const Tensor& reference) {
   const auto graph = TRY(reference_graph(c, true));
   return distance(TRY(reference_logits(*graph, tokens, ops::Mode::declared)).reshaped(reference.shape()), reference).largest;
@@ -181,7 +181,7 @@ Result<void> compare_decoder(const DecoderComparison& c, Console& console) {
   if (theirs) engines.push_back(errors_of(c.with, *theirs, numbers));
   const Distance distance = tenon::distance(ours, reference, bound_of(options.precision));
   double rounding = 0;
-  if (distance.of_bound > 1) rounding = TRY(rounding_of(c, runs.tokens(), reference));
+  if (distance.bound_ratio > 1) rounding = TRY(rounding_of(c, runs.tokens(), reference));
   const double logit_deviation = deviation(numbers, static_cast<size_t>(ours.shape()[1]));
   Json rows = report(engines, count, logit_deviation, console);
   console.object({{"verdict", is_bad(distance, rounding) ? "bad" : "good"},

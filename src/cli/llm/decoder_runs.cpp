@@ -80,8 +80,8 @@ Result<WorkAmounts> DecoderRuns::amounts(const DecoderWork& work) {
     TRY(run(count));
     done += count;
     const std::vector<double> flops = flops_of_steps(program, context_->sizes());
-    const ByProducts products = flops_by_products(program, flops);
-    for (size_t p = 0; p < kProducts; ++p) out.flops[p] += products[p];
+    const ByProductKind products = flops_by_products(program, flops);
+    for (size_t p = 0; p < kProductKinds; ++p) out.flops[p] += products[p];
     out.bytes += weight_bytes_read(program, context_->sizes(), flops) + cached;
   }
   return out;

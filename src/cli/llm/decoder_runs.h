@@ -13,24 +13,24 @@
 
 namespace tenon::cli {
 
-/// Tokens that run behind others, which are in the cache already.
+/// A unit of measurement of a decoder: new tokens that run after tokens in the cache.
 struct DecoderWork {
   int64_t past = 0;      ///< tokens of each sequence in the cache
-  int64_t tokens = 0;    ///< of each sequence that run
-  bool decodes = false;  ///< a run a token, as in an answer; else runs of kPromptChunk at most, as of a prompt
+  int64_t tokens = 0;    ///< new tokens of each sequence
+  bool decodes = false;  ///< one run for each token, as in an answer; false: runs of at most kPromptChunk tokens, as for a prompt
   int64_t batch = 1;     ///< sequences that run at once
 };
 
-/// Tokens of prompts that run at once, of all sequences, at most, as in a session (llm::GenerationOptions::chunk).
+/// The most tokens of a prompt in one run, all sequences together, as in a session (llm::GenerationOptions::chunk).
 inline constexpr int64_t kPromptChunk = 512;
 
-/// What a work computes and reads at least.
+/// The least amounts of operations and bytes of a work.
 struct WorkAmounts {
-  ByProducts flops{};  ///< by kind of product
-  double bytes = 0;    ///< weights and rows of the cache that its runs read, each once a run
+  ByProductKind flops{};  ///< by kind of product
+  double bytes = 0;       ///< weights and rows of the cache that its runs read, each once a run
 };
 
-/// Runs of a decoder on random tokens, the same in each: a work has those at its places of the first sequences.
+/// Runs a decoder on random tokens, which are equal in all works: a work takes those of its positions from the first sequences.
 class DecoderRuns {
  public:
   /// most: the most sequences (batch) and tokens of one that works have. Errors: those of llm::decoder_interface and Context::create;
@@ -38,7 +38,7 @@ class DecoderRuns {
   static Result<DecoderRuns> create(std::shared_ptr<const runtime::Engine> engine, const std::string& place, const DecoderWork& most,
                                     const runtime::RunOptions& options, uint64_t seed);
 
-  /// Milliseconds of the work; what is in its past, or is taken back from there, is not measured. Errors: those of Context::run.
+  /// Milliseconds of the work, without filling the cache with its past or shortening it. Errors: those of Context::run.
   Result<double> timed(const DecoderWork& work);
   /// The work's amounts: it runs once. Errors: those of Context::run.
   Result<WorkAmounts> amounts(const DecoderWork& work);
@@ -46,7 +46,7 @@ class DecoderRuns {
   Result<Tensor> logits(const DecoderWork& work);
   /// i64[sequences, tokens], without a copy.
   const Tensor& tokens() const { return tokens_; }
-  /// In place of the random ones, of the same shape. All are in the vocabulary.
+  /// Replaces the random tokens by others of the same shape, which must be in the vocabulary.
   void set_tokens(std::span<const int64_t> tokens);
 
  private:
@@ -57,14 +57,14 @@ class DecoderRuns {
   int64_t at_once() const { return std::clamp(kPromptChunk / batch_, int64_t{1}, interface_.most_tokens); }
   /// Tokens of each sequence in a work's next run.
   int64_t next_count(const DecoderWork& work, int64_t done) const;
-  /// Leaves the first tokens, those of the work's past, in the cache of its sequences.
+  /// Fills or shortens the cache to the tokens of the work's past.
   Result<void> keep(const DecoderWork& work);
   /// The next `count` tokens of each sequence as the engine's input: a view of next_.
   Tensor next_input(int64_t count);
   /// Runs the next `count` tokens of each sequence at once. f32[vocabulary] of the last one, valid until the next run.
   Result<std::span<const float>> run(int64_t count);
   Result<void> run_all(const DecoderWork& work);
-  /// Of the cache: a token of each sequence.
+  /// Bytes of one token of each sequence in the cache.
   double cached_row_bytes() const;
 
   std::shared_ptr<const runtime::Engine> engine_;

@@ -7,10 +7,10 @@
 
 namespace tenon::cli {
 
-TurnReader::TurnReader(Console& console) : console_(console), by_hand_(isatty(STDIN_FILENO) == 1), lines_(STDIN_FILENO) {}
+TurnReader::TurnReader(Console& console) : console_(console), is_interactive_(isatty(STDIN_FILENO) == 1), lines_(STDIN_FILENO) {}
 
 std::optional<std::string> TurnReader::line(const char* prompt) {
-  if (by_hand_) console_.piece(prompt);
+  if (is_interactive_) console_.piece(prompt);
   return lines_.line();
 }
 

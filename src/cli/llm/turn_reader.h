@@ -9,20 +9,20 @@ namespace tenon::cli {
 
 class Console;
 
-/// The turns of a chat that stdin has: a line is one, and continues on the next where it ends with a backslash.
+/// Reads the user's turns of a chat from stdin: a line each; a line that ends with a backslash continues on the next.
 class TurnReader {
  public:
   explicit TurnReader(Console& console);
-  /// Whether a person types, who is shown where.
-  bool by_hand() const { return by_hand_; }
-  /// None at the end of the input, and where a signal comes first.
+  /// Whether stdin is a terminal; then a prompt is shown.
+  bool is_interactive() const { return is_interactive_; }
+  /// The next turn; nullopt at the end of the input, or after a signal.
   std::optional<std::string> turn();
 
  private:
   std::optional<std::string> line(const char* prompt);
 
   Console& console_;
-  bool by_hand_;
+  bool is_interactive_;
   LineReader lines_;
 };
 

@@ -54,7 +54,7 @@ Result<void> tried(const plugin::Op& op, const PluginCase& at) {
 
 class Drawing {
  public:
-  explicit Drawing(const PluginOf& plugin) : plugin_(plugin) {}
+  explicit Drawing(const TestedPlugin& plugin) : plugin_(plugin) {}
 
   PluginCases run() {
     for (const ops::Sample& sample : samples()) {
@@ -93,7 +93,8 @@ class Drawing {
     return true;
   }
 
-  /// A case that nobody promised to take, if it is taken. A kernel need not take all samples of its op.
+  /// Adds a generated case if the op supports it. The same for samples of an op for which the plugin is only a kernel: it need not support
+  /// all.
   bool made_up(const ops::Sample& sample, bool is_varied = false) {
     auto made = make_case(plugin_, sample);
     if (made && std::ranges::any_of(out_.cases, [&](const PluginCase& c) { return c.text == made->text; })) return false;
@@ -133,12 +134,12 @@ class Drawing {
       }
   }
 
-  const PluginOf& plugin_;
+  const TestedPlugin& plugin_;
   PluginCases out_;
 };
 
 }  // namespace
 
-PluginCases draw_cases(const PluginOf& plugin) { return Drawing(plugin).run(); }
+PluginCases draw_cases(const TestedPlugin& plugin) { return Drawing(plugin).run(); }
 
 }  // namespace tenon::cli

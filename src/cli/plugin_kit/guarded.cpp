@@ -22,7 +22,7 @@ GuardedBuffer::GuardedBuffer(size_t bytes, uint8_t value) : memory_(bytes + 2 * 
 
 void GuardedBuffer::fill(uint8_t value) { std::fill_n(data(), size_, static_cast<std::byte>(value)); }
 
-std::string GuardedBuffer::broken() const {
+std::string GuardedBuffer::damage() const {
   size_t before = 0, after = 0;
   for (size_t k = 0; k < memory_.size(); ++k) {
     if (k >= begin_ && k < begin_ + size_) continue;

@@ -42,7 +42,7 @@ std::string why_not(const plugin::Op& op, const plugin::Registry& registry) {
   return registry.find(op.name_space, op.name) == &op ? "" : "there is a newer version of it";
 }
 
-/// What the child prints about the library: a line an op.
+/// Run in the child: prints a line for each op of the library.
 void list_ops(const std::filesystem::path& library, const LineSink& write_line) {
   const auto plugins = loaded(library);
   if (!plugins) return write_line(Json{{"refused", true}}.dump());
@@ -65,7 +65,7 @@ void try_it(const std::filesystem::path& library, const std::string& name, const
     if (name_of(*op) != name || !why_not(*op, *plugins->registry).empty()) continue;
     const ir::OpTable& table = *plugins->ops;
     const ir::Op* const computed = op_of(*op, table);
-    const PluginOf plugin{.op = *op, .def = ops::def_of(*computed), .table = table};
+    const TestedPlugin plugin{.op = *op, .def = ops::def_of(*computed), .table = table};
     try {  // an exception of the plugin's
       const PluginCases drawn = draw_cases(plugin);
       Trial trial(plugin, drawn, found);

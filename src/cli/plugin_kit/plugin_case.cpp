@@ -11,8 +11,8 @@ namespace tenon::cli {
 
 namespace {
 
-/// Whether a kernel takes a case of the op: dtypes, and what it says of attributes when it is made. Only operands that are tensors with
-/// bytes.
+/// Whether a kernel takes a case of the op: by dtypes, and by whether creating it with these attributes succeeds. Only operands that are
+/// tensors with bytes.
 Result<void> takes(const plugin::Op& op, const PluginCase& at) {
   for (const Tensor& t : at.made.operands)
     if (!t.empty_handle() && !t.has_bytes()) return fail(Code::not_supported, op.place(), "it takes tensors of numbers");
@@ -62,7 +62,7 @@ ops::Sample with_sizes(ops::Sample sample, const std::function<int64_t(int64_t)>
   return sample;
 }
 
-Result<PluginCase> make_case(const PluginOf& plugin, ops::Sample sample, uint64_t seed, bool symbolic) {
+Result<PluginCase> make_case(const TestedPlugin& plugin, ops::Sample sample, uint64_t seed, bool symbolic) {
   PluginCase out;
   out.text = text_of(sample);
   sample.outputs = std::max(sample.outputs, plugin.op.results.size());

@@ -32,7 +32,7 @@ Tensor copy_of(DType dtype, const Sizes& sizes, const GuardedBuffer& bytes) {
 
 }  // namespace
 
-bool is_late(const ir::Type& type) { return !type.is_static(); }
+bool has_dynamic_sizes(const ir::Type& type) { return !type.is_static(); }
 
 std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t k = 0; k < a.size(); ++k) {
@@ -72,7 +72,7 @@ void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& re
   }
   for (size_t k = 0; k < at.results.size(); ++k) {
     const ir::Type& type = at.results[k];
-    results.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
+    results.set_type(k, type.dtype, has_dynamic_sizes(type) ? Sizes() : sizes_of(type));
     set_layout(results, k, layout_of_result(k), strides_[operands_.size() + k]);
   }
 }
@@ -108,10 +108,10 @@ void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, con
   }
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
-    const size_t size = is_late(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
+    const size_t size = has_dynamic_sizes(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
     GuardedBuffer& bytes = memory.results.emplace_back(size, options.fill);
-    set_result_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
-    results_.set_data(k, is_late(type) ? nullptr : bytes.data());
+    set_result_type(k, type.dtype, has_dynamic_sizes(type) ? Sizes() : sizes_of(type));
+    results_.set_data(k, has_dynamic_sizes(type) ? nullptr : bytes.data());
     const auto& ports = object_.op().results;
     const int32_t place = k < ports.size() ? ports[k].in_place - 1 : -1;
     if (!options.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
@@ -124,7 +124,7 @@ void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, con
 void PluginRun::call_with(const PluginRunOptions& options, Memory& memory) {
   options_ = &options;
   now_ = &memory;
-  late_sizes_.assign(case_.results.size(), std::nullopt);
+  dynamic_sizes_.assign(case_.results.size(), std::nullopt);
   faults_.clear();
   refused_ = met_ = false;
   call_->workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
@@ -136,7 +136,7 @@ Result<RunResults> PluginRun::run(const PluginRunOptions& options, const std::ve
   const std::vector<Tensor>& given = operands ? *operands : case_.made.operands;
   auto memory = std::make_unique<Memory>();
   lay_out(*memory, given, options);
-  if (memory_) {  // whoever kept a pointer reads what nobody gave it
+  if (memory_) {  // so that an object that kept a pointer to it reads wrong values
     for (GuardedBuffer& bytes : memory_->operands) bytes.fill(0x7b);
     if (memory_->workspace) memory_->workspace->fill(0x7b);
   }
@@ -163,8 +163,8 @@ std::string PluginRun::name_of(size_t result) const {
 
 void PluginRun::check_operands(const Memory& memory, const std::vector<Tensor>& operands, RunResults& out) const {
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (const std::string broken = memory.operands[k].broken(); !broken.empty())
-      out.faults.push_back(fmt::format("operand {}: {}", k, broken));
+    if (const std::string damage = memory.operands[k].damage(); !damage.empty())
+      out.faults.push_back(fmt::format("operand {}: {}", k, damage));
     if (operands[k].empty_handle() || may_be_overwritten(k)) continue;
     if (std::memcmp(memory.operands[k].data(), in_layout(operands[k], layouts_[k]).data(), memory.operands[k].size()) != 0)
       out.faults.push_back(fmt::format("operand {} is overwritten", k));
@@ -177,19 +177,19 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
     const GuardedBuffer& bytes = memory.results[k];
-    if (const std::string broken = bytes.broken(); !broken.empty()) out.faults.push_back(name_of(k) + ": " + broken);
-    if (is_late(type) && !late_sizes_[k]) {
+    if (const std::string damage = bytes.damage(); !damage.empty()) out.faults.push_back(name_of(k) + ": " + damage);
+    if (has_dynamic_sizes(type) && !dynamic_sizes_[k]) {
       out.faults.push_back(name_of(k) + ": its sizes are not set");
       out.tensors.emplace_back();
       continue;
     }
-    const Sizes sizes = is_late(type) ? *late_sizes_[k] : sizes_of(type);
+    const Sizes sizes = has_dynamic_sizes(type) ? *dynamic_sizes_[k] : sizes_of(type);
     Tensor found = copy_of(type.dtype, sizes, bytes);
-    if (!is_late(type) && results_[k].data != bytes.data())  // in place
+    if (!has_dynamic_sizes(type) && results_[k].data != bytes.data())  // in place
       std::memcpy(found.mutable_data(), results_[k].data, bytes.size());
     out.tensors.push_back(from_layout(found, layout_of_result(k)));
   }
-  if (const std::string broken = memory.workspace->broken(); !broken.empty()) out.faults.push_back("workspace: " + broken);
+  if (const std::string damage = memory.workspace->damage(); !damage.empty()) out.faults.push_back("workspace: " + damage);
   return out;
 }
 
@@ -220,7 +220,7 @@ int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, vo
     refused_ = true;
     return refuse("there is no memory for the result");
   }
-  if (result >= case_.results.size() || !is_late(case_.results[result]))
+  if (result >= case_.results.size() || !has_dynamic_sizes(case_.results[result]))
     return refuse("set_sizes: the sizes of this result are known before the run");
   const ir::Type& type = case_.results[result];
   int64_t count = 1;
@@ -231,9 +231,9 @@ int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, vo
   }
   if (!is_inferred)
     faults_.push_back(fmt::format("{}: its sizes are [{}], inferred {}", name_of(result), fmt::join(sizes, ","), type.text()));
-  late_sizes_[result] = Sizes(sizes.begin(), sizes.end());
+  dynamic_sizes_[result] = Sizes(sizes.begin(), sizes.end());
   now_->results[result] = GuardedBuffer(static_cast<size_t>(bytes_of(type.dtype, count)), options_->fill);
-  set_result_type(result, type.dtype, *late_sizes_[result]);
+  set_result_type(result, type.dtype, *dynamic_sizes_[result]);
   results_.set_data(result, now_->results[result].data());
   *data = now_->results[result].data();
   return TENON_OK;

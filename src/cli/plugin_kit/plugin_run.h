@@ -14,12 +14,12 @@
 
 namespace tenon::cli {
 
-/// How one run is made.
+/// How a plugin object is run.
 struct PluginRunOptions {
-  uint8_t fill = 0x5a;  ///< what results and workspace hold before
+  uint8_t fill = 0x5a;  ///< initial bytes of results and workspace
   int32_t tactic = 0;
   bool pieces = false;    ///< parallel_for calls its body for small pieces, the last one first
-  bool in_place = false;  ///< results take the memory of operands where the op says that they may
+  bool in_place = false;  ///< results share the memory of operands where the op allows it
   bool refuse_parallel_for = false;
   bool refuse_set_sizes = false;
   bool refuse_run_graph = false;
@@ -27,26 +27,26 @@ struct PluginRunOptions {
   std::function<void()> meanwhile;  ///< called once, inside the first call of parallel_for
 };
 
-/// What came of a run whose `enqueue` returned TENON_OK.
+/// The results of a run whose `enqueue` returned TENON_OK.
 struct RunResults {
   std::vector<Tensor> tensors;
-  std::vector<std::string> faults;  ///< memory that it must not write, sizes that it did not infer
+  std::vector<std::string> faults;  ///< violations: memory written outside, sizes that differ from the inferred ones
   bool refused = false;             ///< a call of the host was refused as requested
 };
 
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
 class PluginRun final : private plugin::CallServices {
  public:
-  /// layouts: of operands and results; empty: those that a build takes, which the object is requested.
+  /// layouts: of operands and results; empty: those that the object prefers, as in a build.
   PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
   PluginRun(const PluginRun&) = delete;
 
   /// Sets the shapes. workspace_of: shapes to call `workspace` for, of another case, whose workspace runs then get.
   /// Errors: those of the op.
   Result<void> set_shapes(const PluginCase* workspace_of = nullptr);
-  /// What the runs get, in bytes.
+  /// Bytes of workspace that runs get.
   uint64_t workspace() const { return workspace_; }
-  /// operands: null for those of the case. Errors: what `enqueue` says.
+  /// Runs the object. operands: null: those of the case. Errors: those of `enqueue`.
   Result<RunResults> run(const PluginRunOptions& options = {}, const std::vector<Tensor>* operands = nullptr);
 
  private:
@@ -81,17 +81,17 @@ class PluginRun final : private plugin::CallServices {
   uint64_t workspace_ = 0;
   std::unique_ptr<Memory> memory_;  ///< of the last run
   plugin::HostCall call_;
-  // While a run is made:
+  // During a run:
   const PluginRunOptions* options_ = nullptr;
-  Memory* now_ = nullptr;
-  std::vector<std::optional<Sizes>> late_sizes_;  ///< of each result
+  Memory* now_ = nullptr;                            ///< memory of the current run
+  std::vector<std::optional<Sizes>> dynamic_sizes_;  ///< for each result of dynamic size: its sizes, once the object has set them
   std::vector<std::string> faults_;
   bool refused_ = false, met_ = false;
 };
 
-/// Whether the sizes are known before the run.
-bool is_late(const ir::Type& type);
-/// Bit for bit; "result 0 differs in 3 of 24 bytes", empty: equal.
+/// Whether sizes of the type are known only after the run.
+bool has_dynamic_sizes(const ir::Type& type);
+/// The first difference in bits: "result 0 differs in 3 of 24 bytes"; empty: equal.
 std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
 }  // namespace tenon::cli

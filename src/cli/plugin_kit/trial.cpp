@@ -3,10 +3,10 @@
 
 namespace tenon::cli {
 
-Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at) {
+Result<ReloadedObject> save_and_reload(const plugin::Object& object, const PluginCase& at) {
   auto fields = TRY(object.save(at.fields));
   auto made = TRY(create_at(object.op(), at, TENON_RUN, fields));
-  return Loaded{std::move(made), std::move(fields)};
+  return ReloadedObject{std::move(made), std::move(fields)};
 }
 
 void Trial::report(const PluginCase& at, std::string_view what, const Error& error) {
@@ -20,8 +20,8 @@ std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
   return nullptr;
 }
 
-std::optional<Loaded> Trial::loaded(const plugin::Object& object, const PluginCase& at) {
-  auto made = saved_and_loaded(object, at);
+std::optional<ReloadedObject> Trial::loaded(const plugin::Object& object, const PluginCase& at) {
+  auto made = save_and_reload(object, at);
   if (made) return *std::move(made);
   report(at, "it is not saved and made again", made.error());
   return std::nullopt;

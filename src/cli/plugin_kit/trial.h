@@ -12,21 +12,21 @@
 
 namespace tenon::cli {
 
-/// A second object, made from the fields that the first one saved, as an engine makes it.
-struct Loaded {
+/// An object created from the fields that another one saved, as when an engine is loaded.
+struct ReloadedObject {
   std::unique_ptr<plugin::Object> object;
-  std::vector<plugin::Field> fields;  ///< what was saved
+  std::vector<plugin::Field> fields;  ///< the saved fields
 };
-/// Errors: what `save` and `create` say.
-Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
+/// Saves an object, and creates another one from its fields. Errors: those of `save` and `create`.
+Result<ReloadedObject> save_and_reload(const plugin::Object& object, const PluginCase& at);
 
 /// What one check works on: the plugin and its cases. report() adds a finding to those of the check.
 class Trial {
  public:
   using FindingSink = std::function<void(const std::string& sample, const std::string& what)>;
-  Trial(const PluginOf& plugin, const PluginCases& drawn, FindingSink sink) : plugin(plugin), drawn(drawn), sink_(std::move(sink)) {}
+  Trial(const TestedPlugin& plugin, const PluginCases& drawn, FindingSink sink) : plugin(plugin), drawn(drawn), sink_(std::move(sink)) {}
 
-  const PluginOf& plugin;
+  const TestedPlugin& plugin;
   const PluginCases& drawn;
 
   const plugin::Op& op() const { return plugin.op; }
@@ -38,7 +38,7 @@ class Trial {
   /// A new object; null, with a finding, where the op does not make one.
   std::unique_ptr<plugin::Object> object(const PluginCase& at);
   /// Saves the object and makes another one from its fields; none, with a finding, where one of the two fails.
-  std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
+  std::optional<ReloadedObject> loaded(const plugin::Object& object, const PluginCase& at);
   /// Sets the shapes and runs once; none, with a finding, where one of the two fails: a plugin must take every case.
   std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const PluginRunOptions& options = {},
                                 const plugin::Layouts& layouts = {});
@@ -60,11 +60,11 @@ class Trial {
 /// One property of plugins.
 struct Check {
   std::string_view name;  ///< "canaries"
-  std::string_view docs;  ///< what holds for a plugin that is sound
+  std::string_view docs;  ///< the property that a correct plugin has
   bool (*applies)(const plugin::Op& op);
   void (*run)(Trial& trial);
 };
-/// In the order in which they are made; the first is that the op runs at all, and the others need that.
+/// All checks, in the order in which they run; the first is that the op runs at all, and the others need that.
 std::span<const Check> all_checks();
 
 }  // namespace tenon::cli

@@ -27,7 +27,7 @@ Error no_folder(const fs::path& folder, const std::string& reason) {
   return fail(Code::write_failed, folder.string(), "the folder cannot be written").expected("a folder that may be made").found(reason);
 }
 
-/// What both sides give: the replaced values; for a rule that edits in place what is used outside of the nodes.
+/// The results of both sides: the replaced values; for a rule that edits in place the values that are used outside of the nodes.
 std::pair<std::vector<ExcerptResult>, std::vector<ExcerptResult>> results_of(const rewrite::Proposal& p) {
   std::vector<ExcerptResult> before, after;
   for (const auto& [from, to] : p.replacements) {
@@ -76,7 +76,7 @@ Result<void> save(const Excerpt& excerpt, const fs::path& path, DumpSide& side) 
   side.text = ir::print(*excerpt.graph);
   const auto bytes = import::export_onnx_bytes(*excerpt.graph);
   if (!bytes) {
-    side.unsaid = bytes.error()->what;
+    side.no_file_reason = bytes.error()->what;
     return {};
   }
   side.file = path.filename().string();
@@ -105,7 +105,7 @@ Result<RewriteDump> RewriteDump::into(const fs::path& folder) {
 void RewriteDump::proposed(const rewrite::Proposal& p, int64_t number) {
   pending_.reset();
   if (!status_ || (only_ != 0 && number != only_)) return;
-  if (kept_.size() >= kDrawn) {
+  if (kept_.size() >= kMaxRewrites) {
     pending_.emplace();  // only counted
     return;
   }
@@ -144,7 +144,7 @@ void RewriteDump::keep() {
   pending_.reset();
 }
 
-/// What is missing where Graphviz fails; else empty.
+/// Draws the pictures. Returns a warning where Graphviz fails; else empty.
 std::string RewriteDump::draw() {
   std::vector<std::string> dots;
   for (DumpedRewrite& r : kept_)
@@ -163,8 +163,8 @@ Result<std::vector<std::string>> RewriteDump::finish(const std::string& title, c
   std::vector<std::string> warnings, lines = headline;
   if (std::string missing = draw(); !missing.empty()) warnings.push_back(std::move(missing));
   if (left_out_ > 0) {
-    lines.push_back(fmt::format("The first {} rewrites are drawn; {} more are not.", kDrawn, left_out_));
-    warnings.push_back(fmt::format("--dump wrote the first {} rewrites; {} more were not written", kDrawn, left_out_));
+    lines.push_back(fmt::format("The first {} rewrites are drawn; {} more are not.", kMaxRewrites, left_out_));
+    warnings.push_back(fmt::format("--dump wrote the first {} rewrites; {} more were not written", kMaxRewrites, left_out_));
   }
   TRY(files::write_file(folder_ / "index.html", rewrite_page(title, lines, kept_)));
   return warnings;

@@ -11,43 +11,44 @@
 
 namespace tenon::cli {
 
-/// One side of a rewrite as it is shown.
+/// One side of a rewrite, for the page.
 struct DumpSide {
-  std::string file;       ///< beside the page; empty: ONNX cannot express it
-  std::string dot, text;  ///< the graph for Graphviz, and in its text form
-  std::string svg;        ///< empty: the text is shown instead
-  std::string unsaid;     ///< why there is no file
-  int64_t nodes = 0;      ///< of the rewrite itself; what is around it is not counted
+  std::string file;            ///< beside the page; empty: ONNX cannot express it
+  std::string dot, text;       ///< the graph for Graphviz, and in its text form
+  std::string svg;             ///< empty: the text is shown instead
+  std::string no_file_reason;  ///< why no ONNX file could be written; empty: there is one
+  int64_t nodes = 0;           ///< number of nodes of the rewrite, without context
 };
+/// A rewrite, for the page.
 struct DumpedRewrite {
-  int64_t number = 0;  ///< from 1; --stop-after NUMBER does it last. 0: it was undone
+  int64_t number = 0;  ///< from 1, as --stop-after counts. 0: it was undone
   std::string rule, docs, sets, numerics;
-  std::vector<std::string> nodes;  ///< "name (Op)" of what matched, the root first
-  std::string undone;              ///< why it was not carried out
+  std::vector<std::string> nodes;  ///< the matched nodes as "name (Op)", the root first
+  std::string undone;              ///< why it was undone; empty: it was applied
   DumpSide before, after;
 };
 
 /// Writes rewrites as they happen: NNN-RULE.before.onnx and NNN-RULE.after.onnx, and index.html with the pictures of all.
-/// The old side is taken before a rewrite is carried out; afterwards it is gone. At most `kDrawn` rewrites are kept.
+/// The old side is copied before a rewrite is applied, because it is erased then. At most `kMaxRewrites` rewrites are kept.
 class RewriteDump {
  public:
-  static constexpr size_t kDrawn = 500;
+  static constexpr size_t kMaxRewrites = 500;
 
   /// The folder is made where it is missing; an earlier dump in it is replaced. Errors: bad_usage (anything else lies there), write_failed.
   static Result<RewriteDump> into(const std::filesystem::path& folder);
   /// Opset imports of the model, for the files.
   void set_opsets(std::vector<std::pair<std::string, int64_t>> opsets) { opsets_ = std::move(opsets); }
-  /// Rewrites with other numbers are not kept.
+  /// Keeps only the rewrite of this number.
   void only(int64_t number) { only_ = number; }
 
-  /// Both sides are in the graph. `number` is what the rewrite gets if it is carried out.
+  /// To be called while both sides are in the graph. number: that of the rewrite if it is applied.
   void proposed(const rewrite::Proposal& proposal, int64_t number);
-  /// The last proposal was carried out.
+  /// To be called when the last proposal was applied.
   void applied();
-  /// The last proposal was wrong, and is taken back.
+  /// To be called when the last proposal was wrong and is undone.
   void undone(std::string why);
 
-  /// Draws, and writes the page. headline: lines above the rewrites. Returns what is worth a warning.
+  /// Draws, and writes the page. headline: lines above the rewrites. Returns warnings.
   /// Errors: write_failed, also of the files before.
   Result<std::vector<std::string>> finish(const std::string& title, const std::vector<std::string>& headline);
   size_t size() const { return kept_.size(); }

@@ -51,7 +51,7 @@ for (const button of document.querySelectorAll("button")) button.onclick = () =>
 };
 )";
 
-/// For an attribute value.
+/// The text escaped for an HTML attribute value.
 std::string in_quotes(std::string_view text) {
   std::string out;
   for (const char c : escape_html(text)) out += c == '"' ? std::string("&quot;") : std::string(1, c);
@@ -76,8 +76,8 @@ std::string cleaned(std::string_view svg) {
 }
 
 std::string side_text(const DumpSide& side, std::string_view kind, std::string_view caption) {
-  const std::string link =
-      side.file.empty() ? "no ONNX: " + escape_html(side.unsaid) : fmt::format("<a href=\"{}\" download>ONNX</a>", in_quotes(side.file));
+  const std::string link = side.file.empty() ? "no ONNX: " + escape_html(side.no_file_reason)
+                                             : fmt::format("<a href=\"{}\" download>ONNX</a>", in_quotes(side.file));
   const std::string body = side.svg.empty() ? "<pre>" + escape_html(side.text) + "</pre>" : cleaned(side.svg);
   return fmt::format(
       "<figure class=\"{}\"><figcaption><span>{}, {} node{}</span><span>{}</span></figcaption><div class=\"picture\">{}</div></figure>\n",

@@ -52,7 +52,7 @@ struct Pictures {
 };
 
 Result<Json> explained(const BenchSession& b, const Profile& profile, Console& console) {
-  const MachineHere here = TRY(machine_here(b.options.threads));
+  const CurrentMachine here = TRY(current_machine(b.options.threads));
   return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, profile, here.machine, b.entry)), here, console);
 }
 
@@ -60,11 +60,11 @@ Result<Json> explained(const BenchSession& b, const Profile& profile, Console& c
 Result<void> serve_model(const BenchOptions& o, Console& console) {
   BenchSession b = TRY(prepare_session(o, console));
   const auto flops = flops_of_steps(b.program(), b.context->sizes());
-  const ByProducts work = flops_by_products(b.program(), flops);
+  const ByProductKind work = flops_by_products(b.program(), flops);
   const double weight_bytes = weight_bytes_read(b.program(), b.context->sizes(), flops);
   std::optional<MachineLimits> made;  // made on first use: until then the process holds what a run needs
   const auto limits = [&]() -> const MachineLimits& { return made ? *made : made.emplace(b.options.threads, work); };
-  const auto append = [](const ByProducts& each, double last) {
+  const auto append = [](const ByProductKind& each, double last) {
     std::vector<double> out(each.begin(), each.end());
     out.push_back(last);
     return out;
@@ -82,7 +82,7 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
   Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   BenchSession b = TRY(prepare_session(o, console));
   const auto flops = flops_of_steps(b.program(), b.context->sizes());
-  const ByProducts work = flops_by_products(b.program(), flops);
+  const ByProductKind work = flops_by_products(b.program(), flops);
   const MachineLimits limits(b.options.threads, work);
   const auto samples = TRY(take_samples(o, b, limits, console));
   const double weight_bytes = weight_bytes_read(b.program(), b.context->sizes(), flops);
@@ -100,7 +100,7 @@ Result<void> bench_model(const BenchOptions& o, Console& console) {
   return {};
 }
 
-/// What is measured of a language model are its tokens, not a run of inputs.
+/// Makes options for tokens of language models exclude options for runs on inputs.
 void exclude_options_of_runs(CLI::App& app) {
   for (const char* of_decoder : {"--prefill", "--decode"})
     for (const char* of_run : {"--input", "--entry", "--cold", "--explain", "--serve", "--trace", "--html"})

@@ -50,7 +50,7 @@ class Chat {
   }
   /// Forgets all turns.
   void clear() { messages_.resize(first_turn_); }
-  /// For --json: AnswerPrinter::data() of each answer.
+  /// The answers for --json: AnswerPrinter::data() of each.
   const nlohmann::ordered_json& data() const { return data_; }
 
  private:
@@ -71,7 +71,7 @@ class Chat {
 /// is refused.
 Result<void> talk(Chat& chat, runtime::StopToken& stop, Console& console) {
   TurnReader turns(console);
-  if (turns.by_hand()) console.note(kHelp);
+  if (turns.is_interactive()) console.note(kHelp);
   for (;;) {
     stop.stop = false;
     auto turn = turns.turn();
@@ -82,11 +82,11 @@ Result<void> talk(Chat& chat, runtime::StopToken& stop, Console& console) {
     } else if (*turn == "/help") {
       console.note(kHelp);
     } else if (auto answered = chat.ask(std::move(*turn)); !answered) {
-      if (!turns.by_hand() || answered.error().code() != Code::bad_input) return answered;
+      if (!turns.is_interactive() || answered.error().code() != Code::bad_input) return answered;
       console.note(answered.error().text());
     }
   }
-  if (turns.by_hand()) console.piece("\n");
+  if (turns.is_interactive()) console.piece("\n");
   return {};
 }
 

@@ -64,21 +64,21 @@ Json json_of(const ir::Graph& graph, const ValueDistance& v) {
           {"op", node.op->name},
           {"dtype", name_of(v.dtype)},
           {"largest_error", v.distance.largest},
-          {"of_bound", v.distance.of_bound}};
+          {"of_bound", v.distance.bound_ratio}};
 }
 
 Json report_values(const ir::Graph& graph, const std::vector<ValueDistance>& values, Console& console) {
   Json json = Json::array();
   for (const ValueDistance& v : values) json.push_back(json_of(graph, v));
   std::vector<ValueDistance> worst = values;
-  std::ranges::sort(worst, std::greater{}, [](const ValueDistance& v) { return v.distance.of_bound; });
+  std::ranges::sort(worst, std::greater{}, [](const ValueDistance& v) { return v.distance.bound_ratio; });
   if (worst.size() > kShownValues) worst.resize(kShownValues);
   console.line();
   console.line(fmt::format("{} floating values, each kept as an output; the furthest from their reference:", values.size()));
   std::vector<std::vector<std::string>> rows{{"value", "made by", "largest error", "of its bound"}};
   for (const ValueDistance& v : worst)
     rows.push_back({graph.value(v.value).name, std::string(producer(graph, v.value).op->name), fmt::format("{:.3g}", v.distance.largest),
-                    fmt::format("{:.3g}", v.distance.of_bound)});
+                    fmt::format("{:.3g}", v.distance.bound_ratio)});
   console.table(rows);
   return json;
 }
@@ -96,12 +96,12 @@ Json report_first_bad(const ir::Graph& graph, const std::optional<FirstBad>& bad
   return json;
 }
 
-/// What is compared.
+/// The options of `tenon compare`.
 struct Comparison {
   const ir::Graph& graph;
   std::shared_ptr<runtime::Engine> engine;
   InputsOfSteps inputs;
-  bool has_steps = false;  ///< of which results are said
+  bool has_steps = false;  ///< results are reported with their step
 };
 
 /// advice: where the result is wrong.

@@ -21,7 +21,7 @@ VERB(completion) {
       auto shell = std::make_shared<std::string>();
       app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
       return [shell, program = app.get_parent()](Console& console) -> Result<void> {
-        const CommandRow command = command_table(*program);
+        const CommandInfo command = command_info(*program);
         std::string text = *shell == "bash"  ? bash_completion(command)
                            : *shell == "zsh" ? zsh_completion(command)
                                              : fish_completion(command);

@@ -15,7 +15,7 @@ VERB(man) {
         "\n`cmake --install` puts it where `man tenon` looks.\n",
     .setup = [](CLI::App& app) -> Action {
       return [program = app.get_parent()](Console& console) -> Result<void> {
-        std::string text = manual_page(command_table(*program));
+        std::string text = manual_page(command_info(*program));
         console.object({{"man", text}});
         if (text.ends_with('\n')) text.pop_back();
         console.line(text);

@@ -65,8 +65,8 @@ PlannedGraph runs(const std::string& text, int pairs, int rounded) {
   EXPECT_EQ(roundings_in(shortened), rounded) << text_of(shortened.plan);
   EXPECT_EQ(pairs_in(plain) + roundings_in(plain), 0);
   const Tolerance bound = tolerance_of(DType::bf16);
-  EXPECT_LE(distance((*got)[0], (*want)[0], {bound.relative, 8 * bound.absolute}).of_bound, 1) << text_of(shortened.plan);
-  EXPECT_LE(distance((*before)[0], (*want)[0]).of_bound, 1);
+  EXPECT_LE(distance((*got)[0], (*want)[0], {bound.relative, 8 * bound.absolute}).bound_ratio, 1) << text_of(shortened.plan);
+  EXPECT_LE(distance((*before)[0], (*want)[0]).bound_ratio, 1);
   const auto bytes = static_cast<size_t>((*got)[0].byte_size());
   EXPECT_EQ(std::memcmp((*got)[0].data(), (*before)[0].data(), bytes) == 0, pairs == 0);
   return shortened;

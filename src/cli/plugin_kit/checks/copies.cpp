@@ -23,7 +23,7 @@ int64_t bytes_on_the_heap() {
 void live(Trial& trial, const PluginCase& at) {
   const auto object = create_at(trial.op(), at, TENON_BUILD, at.fields);
   if (!object) return;
-  const auto loaded = saved_and_loaded(**object, at);
+  const auto loaded = save_and_reload(**object, at);
   if (!loaded || !trial.op().runs()) return;
   const auto attached = loaded->object->attach();
   if (!attached) return;

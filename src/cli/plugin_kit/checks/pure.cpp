@@ -8,7 +8,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// What an op answers at a case.
+/// The values that an op's functions return for a case.
 struct Answers {
   std::vector<std::string> types;
   std::vector<int32_t> supports;
@@ -29,14 +29,14 @@ std::vector<int32_t> supported(const plugin::Object& object, std::vector<tenon_f
   return out;
 }
 
-/// What `workspace` returns for the shapes of `run`, called at its context.
+/// The result of the object's `workspace` for the shapes of the case.
 uint64_t workspace_of(const plugin::Object& object, const PluginCase& at) {
   plugin::TensorViews operands(at.made.operands.size()), results(at.results.size());
   for (size_t k = 0; k < at.made.operands.size(); ++k)
     if (const Tensor& t = at.made.operands[k]; !t.empty_handle()) operands.set_type(k, t.dtype(), t.shape());
   for (size_t k = 0; k < at.results.size(); ++k) {
     Sizes sizes;
-    if (!is_late(at.results[k]))
+    if (!has_dynamic_sizes(at.results[k]))
       for (Dim d : *at.results[k].shape) sizes.push_back(d.value());
     results.set_type(k, at.results[k].dtype, sizes);
   }
@@ -53,7 +53,7 @@ Answers ask(Trial& trial, const plugin::Object& object, const PluginCase& at, bo
   Answers out;
   if (const auto made = make_case(trial.plugin, at.sample)) {
     for (const ir::Type& type : made->results) out.types.push_back(type.text());
-    if (!is_late(made->results[0]))
+    if (!has_dynamic_sizes(made->results[0]))
       for (int32_t layout : {TENON_ROW_MAJOR, TENON_CHANNELS_LAST, TENON_STRIDED})
         for (int32_t answer : supported(object, formats_of(*made, layout), hide_later)) out.supports.push_back(answer);
   }

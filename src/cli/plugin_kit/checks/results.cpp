@@ -9,7 +9,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// What the definition gives; none where it does not take the case, which the check of inference reports.
+/// The results of the op's definition; nullopt where it does not support the case, which the check of inference reports.
 std::optional<std::vector<Tensor>> by_definition(Trial& trial, const PluginCase& at) {
   if (!trial.op().has_definition() && !trial.plugin.is_kernel()) return std::nullopt;
   ops::EvaluateOptions options;
@@ -24,7 +24,7 @@ void judge(Trial& trial, const PluginCase& at, const std::string& who, const std
   for (size_t k = 0; k < std::min(results.size(), reference.size()); ++k) {
     if (results[k].empty_handle()) continue;
     const Distance d = distance(results[k], reference[k]);
-    if (d.beyond > 0 || d.of_bound > 1)
+    if (d.exceeding > 0 || d.bound_ratio > 1)
       trial.report(at, fmt::format("{}: result {} is not what the definition gives: {}", who, k, d.found));
   }
 }

@@ -113,7 +113,7 @@ class CandidateChecker {
       if (!expected) rejections_[k] = fmt::format("its results cannot be checked: {} does not run", source);
       for (size_t r = 0; expected && r < dtypes_.size(); ++r) {
         const Distance d = distance(results_[k][r], (*expected)[r]);
-        if (d.beyond == 0 && d.of_bound <= 1) continue;
+        if (d.exceeding == 0 && d.bound_ratio <= 1) continue;
         rejections_[k] = fmt::format("result {} is not what {} gives: {}", r, source, d.found);
         break;
       }
