@@ -29,8 +29,9 @@ Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, con
 
 bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::language_text; }
 
-/// What a run relies on before it starts. Hashing weights costs more than starting; graph text, plan record and provenance are for people.
-bool checked_at_open(SectionType type) {
+/// Whether open() checks the hash of a section of that type. Not of weights and plugin libraries: to hash them costs more than to start.
+/// Not of graph text, plan record and provenance: runs do not use them.
+bool is_hashed_at_open(SectionType type) {
   switch (type) {
     case SectionType::weights:
     case SectionType::graph_text:
@@ -46,13 +47,13 @@ std::string label(const Section& section) {
   return section.tag == 0 ? name : fmt::format("{} {}", name, section.tag);
 }
 
-/// `end`: of what comes before; moved after this section.
+/// The section of a table entry. end: where the entries before it end, as an offset in the file; becomes the end of this section.
 Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes, uint64_t& end, const Header& h,
                            const std::string& place) {
   const auto type = static_cast<SectionType>(e.type);
-  const bool lies_right =
+  const bool is_valid_range =
       e.offset % kPage == 0 && e.alignment == kPage && e.offset >= end && e.offset <= bytes.size() && e.length <= bytes.size() - e.offset;
-  if (!lies_right || e.reserved[0] != 0 || e.reserved[1] != 0 || e.flags > kRequired) {
+  if (!is_valid_range || e.reserved[0] != 0 || e.reserved[1] != 0 || e.flags > kRequired) {
     return damaged(place, fmt::format("the table entry of section type {} is not valid", e.type),
                    fmt::format("a range of whole pages between {} and {}", end, bytes.size()),
                    fmt::format("offset {}, length {}, alignment {}, flags {}", e.offset, e.length, e.alignment, e.flags));
@@ -81,7 +82,7 @@ Result<Reader> Reader::open(std::span<const std::byte> bytes, std::shared_ptr<co
   for (const TableEntry& entry : table) {
     Section section = TRY(section_of(entry, bytes, end, header, r.place_));
     if (section.known && r.find(section.type, section.tag)) return damaged(r.place_, "two sections of one kind", "one", label(section));
-    if (checked_at_open(section.type)) TRY(r.verify(section));
+    if (is_hashed_at_open(section.type)) TRY(r.verify(section));
     r.sections_.push_back(section);
   }
   return r;

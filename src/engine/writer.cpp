@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are written i
 
 namespace {
 
-constexpr size_t kWorthAThread = 1 << 20;  ///< bytes that are hashed while they are written
+constexpr size_t kMinThreadBytes = 1 << 20;  ///< pieces of at least so many bytes are hashed by another thread while they are written
 
 uint64_t next_page(uint64_t offset) { return (offset + kPage - 1) / kPage * kPage; }
 
@@ -23,6 +23,7 @@ std::span<const std::byte> bytes_of_list(const std::vector<T>& list) {
   return std::as_bytes(std::span(list));
 }
 
+/// At most one page.
 Result<void> write_zeros(WriteAt write_at, uint64_t from, uint64_t to) {
   static constexpr std::byte kZeros[kPage] = {};
   TENON_ASSERT(from <= to && to - from <= kPage);
@@ -68,8 +69,8 @@ Result<TableEntry> Writer::write_section(const Section& section, uint64_t offset
   const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
     if (bytes.size() > offset + section.length - at)
       return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
-    const auto when = bytes.size() < kWorthAThread ? std::launch::deferred : std::launch::async | std::launch::deferred;
-    auto hashing = std::async(when, [&] { hasher.add(bytes); });
+    const auto policy = bytes.size() < kMinThreadBytes ? std::launch::deferred : std::launch::async | std::launch::deferred;
+    auto hashing = std::async(policy, [&] { hasher.add(bytes); });
     TRY(write_at(at, bytes));
     hashing.get();
     at += bytes.size();

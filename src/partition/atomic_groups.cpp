@@ -28,6 +28,7 @@ class DisjointSets {
   std::vector<uint32_t> parent_;
 };
 
+/// Joins nodes that belong together: see atomic_groups().
 class AtomicGroupFinder {
  public:
   explicit AtomicGroupFinder(const ir::Graph& graph) : graph_(graph), sets_(graph.node_count()) {}
@@ -61,9 +62,9 @@ class AtomicGroupFinder {
   enum class Membership : uint8_t { quantized, non_tensor, open };
 
   bool may_belong(const ir::Node& node) const {
-    const auto is_other = [&](ir::ValueId v) { return v && !graph_.value(v).type.is_tensor(); };
-    return ops::def_of(*node.op).placed_with != ops::PlacedWith::none || std::ranges::any_of(node.inputs, is_other) ||
-           std::ranges::any_of(node.outputs, is_other);
+    const auto is_non_tensor = [&](ir::ValueId v) { return v && !graph_.value(v).type.is_tensor(); };
+    return ops::def_of(*node.op).placed_with != ops::PlacedWith::none || std::ranges::any_of(node.inputs, is_non_tensor) ||
+           std::ranges::any_of(node.outputs, is_non_tensor);
   }
   void add_member(uint32_t node, Membership membership) {
     const auto [at, is_new] = memberships_.try_emplace(node, membership);
@@ -75,16 +76,20 @@ class AtomicGroupFinder {
     add_member(numbers_.at(b), membership);
   }
 
+  /// Joins a quantizing node with the producer of its operand, and a dequantizing one with the reader of its result, where no other node
+  /// reads the value between them.
   void join_quantized(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
     const ops::PlacedWith with = ops::def_of(*node.op).placed_with;
     if (with == ops::PlacedWith::none) return;
-    const ir::Value& link = graph_.value(with == ops::PlacedWith::consumer ? node.outputs[0] : node.inputs[0]);
-    if (link.uses.size() != 1 || link.uses[0].is_output() || !link.producer) return;
-    const ir::NodeId reader = link.uses[0].node;
-    if (graph_.node(reader).bodies.empty() && graph_.node(link.producer).bodies.empty()) join(link.producer, reader, Membership::quantized);
+    const ir::Value& between = graph_.value(with == ops::PlacedWith::consumer ? node.outputs[0] : node.inputs[0]);
+    if (between.uses.size() != 1 || between.uses[0].is_output() || !between.producer) return;
+    const ir::NodeId reader = between.uses[0].node;
+    if (graph_.node(reader).bodies.empty() && graph_.node(between.producer).bodies.empty())
+      join(between.producer, reader, Membership::quantized);
   }
 
+  /// Joins a node with the readers of its results that are not tensors.
   void join_non_tensors(ir::NodeId id) {
     const ir::Node& node = graph_.node(id);
     for (ir::ValueId v : node.inputs)
@@ -101,12 +106,13 @@ class AtomicGroupFinder {
 
   const ir::Graph& graph_;
   DisjointSets sets_;
-  std::unordered_map<ir::NodeId, uint32_t> numbers_;
-  std::unordered_map<uint32_t, Membership> memberships_;
+  std::unordered_map<ir::NodeId, uint32_t> numbers_;      ///< positions of nodes in the order of the graph
+  std::unordered_map<uint32_t, Membership> memberships_;  ///< of the nodes that belong to a group, by position
 };
 
 bool supports(const NodePlacement& node, uint16_t backend) { return std::ranges::find(node.choices, backend) != node.choices.end(); }
 
+/// Chooses one backend for all nodes of a group: see place_groups().
 class GroupPlacer {
  public:
   GroupPlacer(const ir::Graph& graph, std::vector<NodePlacement>& nodes, const Roles& roles)
@@ -117,7 +123,7 @@ class GroupPlacer {
     const std::vector<uint16_t> common = group.open ? std::vector<uint16_t>() : common_of(group);
     if (common.empty()) {
       TRY(check_pins(group));
-      assign_to_fallback(group, nodes_, why_not(group));
+      assign_to_fallback(group, nodes_, refusal_of(group));
       return false;
     }
     const bool is_fixed = std::ranges::any_of(group.nodes, [&](uint32_t n) { return nodes_[n].is_fixed; });
@@ -154,6 +160,7 @@ class GroupPlacer {
     return placement && !placement->backend.empty();
   }
 
+  /// Refuses a group without a common backend where a node is pinned to an accelerated one.
   Result<void> check_pins(const AtomicGroup& group) const {
     for (uint32_t n : group.nodes) {
       if (!is_pinned(n) || !roles_.is_accelerated(nodes_[n].backend)) continue;
@@ -174,7 +181,8 @@ class GroupPlacer {
     return {};
   }
 
-  std::string why_not(const AtomicGroup& group) const {
+  /// Why no accelerated backend runs the group.
+  std::string refusal_of(const AtomicGroup& group) const {
     if (group.open) return "a value that is no tensor comes in or goes out here";
     for (uint32_t n : group.nodes)
       if (!roles_.is_accelerated(nodes_[n].backend))
@@ -194,8 +202,8 @@ std::vector<AtomicGroup> atomic_groups(const ir::Graph& graph) { return AtomicGr
 Result<std::vector<AtomicGroup>> place_groups(const ir::Graph& graph, std::vector<AtomicGroup> groups, std::vector<NodePlacement>& nodes,
                                               const Roles& roles) {
   std::vector<AtomicGroup> out;
-  for (AtomicGroup& k : groups)
-    if (TRY(GroupPlacer(graph, nodes, roles).place(k))) out.push_back(std::move(k));
+  for (AtomicGroup& group : groups)
+    if (TRY(GroupPlacer(graph, nodes, roles).place(group))) out.push_back(std::move(group));
   return out;
 }
 

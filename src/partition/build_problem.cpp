@@ -13,9 +13,11 @@ namespace tenon::partition {
 
 namespace {
 
+/// Refuses `segmenter walk` for other than two backends.
 Result<void> check_walk(const Problem& problem, const Roles& roles) {
-  const bool two = roles.listed == 2 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; });
-  if (two) return {};
+  const bool has_two_backends =
+      roles.listed == 2 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; });
+  if (has_two_backends) return {};
   return fail(Code::bad_usage, "segmenter walk", "the walk partitions a graph over two backends")
       .expected("two backends that run all nodes")
       .found(roles.listed == 2 ? "nodes that run on a third" : fmt::format("{} backends", roles.listed))
@@ -27,9 +29,9 @@ constexpr uint32_t kMaxExtendedNodes = 5000;  ///< up to this size the extended 
 Cut search_with_budget(const Problem& problem, SearchBudget budget) {
   Cut out = fewest_segments(problem);
   if (out.stopped_after_visits == 0 || budget == SearchBudget::normal || problem.size() > kMaxExtendedNodes) return out;
-  const uint64_t before = out.stopped_after_visits;
+  const uint64_t first_visits = out.stopped_after_visits;
   out = fewest_segments(problem, 10 * kSearchBudget);
-  if (out.stopped_after_visits > 0) out.stopped_after_visits += before;
+  if (out.stopped_after_visits > 0) out.stopped_after_visits += first_visits;
   return out;
 }
 
@@ -52,18 +54,18 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   }
   for (uint32_t unit = 0; unit < units.size(); ++unit) {
     const NodePlacement& first = nodes[units.nodes(unit)[0]];
-    Problem::Node sum{.target = first.preferred_backend, .fallback_target = first.fallback_target, .work_nodes = 0};
+    Problem::Node merged{.target = first.preferred_backend, .fallback_target = first.fallback_target, .work_nodes = 0};
     std::vector<uint32_t> predecessors;
     for (uint32_t n : units.nodes(unit)) {
-      sum.work_nodes += nodes[n].does_work;
-      sum.pinned |= nodes[n].is_fixed;
-      sum.has_bodies |= !graph.node(nodes[n].node).bodies.empty();
-      sum.key += std::hash<std::string>()(nodes[n].name);
+      merged.work_nodes += nodes[n].does_work;
+      merged.pinned |= nodes[n].is_fixed;
+      merged.has_bodies |= !graph.node(nodes[n].node).bodies.empty();
+      merged.key += std::hash<std::string>()(nodes[n].name);
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
         if (const uint32_t other = unit_of[needed.slot()]; other != unit) predecessors.push_back(other);
       });
     }
-    out.add(sum, predecessors);
+    out.add(merged, predecessors);
   }
   return out;
 }
@@ -80,10 +82,10 @@ Result<CutSolution> solve_cut(Problem& problem, const Roles& roles, const Constr
   }
   out.sized = min_size > 1 ? cut_of_size(problem, min_size) : SizedCut{search_with_budget(problem, budget), {}};
   while (costs && constraints.min_block_size == 0) {
-    const std::vector<uint32_t> lost = unprofitable_units(*costs, problem, out.sized.cut);
-    if (lost.empty()) break;
-    for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].fallback_target;
-    out.unprofitable_units.insert(out.unprofitable_units.end(), lost.begin(), lost.end());
+    const std::vector<uint32_t> unprofitable = unprofitable_units(*costs, problem, out.sized.cut);
+    if (unprofitable.empty()) break;
+    for (uint32_t n : unprofitable) problem.nodes[n].target = problem.nodes[n].fallback_target;
+    out.unprofitable_units.insert(out.unprofitable_units.end(), unprofitable.begin(), unprofitable.end());
     out.sized.cut = fewest_segments(problem);
   }
   std::ranges::sort(out.unprofitable_units);

@@ -16,15 +16,16 @@ namespace {
 class Values {
  public:
   Values(const ir::Graph& graph, std::span<const NodePlacement> nodes) : graph_(graph) {
-    for (const NodePlacement& n : nodes) numbers_.emplace(n.node, n.unit);
+    for (const NodePlacement& n : nodes) units_.emplace(n.node, n.unit);
   }
+  /// Adds the value if it is new. Null: it is missing or a constant.
   Costs::Value* of(ir::ValueId id) {
     if (!id || graph_.value(id).is_constant()) return nullptr;
-    const auto [at, is_new] = places_.try_emplace(id, list.size());
+    const auto [at, is_new] = indices_.try_emplace(id, list.size());
     if (is_new) {
       const ir::Value& value = graph_.value(id);
       const bool is_result = value.kind == ir::Value::Kind::result;
-      list.push_back({.producer = is_result ? numbers_.at(value.producer) : Costs::kGraphInput,
+      list.push_back({.producer = is_result ? units_.at(value.producer) : Costs::kGraphInput,
                       .readers = {},
                       .is_output = false,
                       .bytes = backend::bytes_of(value.type)});
@@ -35,8 +36,8 @@ class Values {
 
  private:
   const ir::Graph& graph_;
-  std::unordered_map<ir::NodeId, uint32_t> numbers_;
-  std::unordered_map<ir::ValueId, size_t> places_;
+  std::unordered_map<ir::NodeId, uint32_t> units_;   ///< of each node
+  std::unordered_map<ir::ValueId, size_t> indices_;  ///< of values, in `list`
 };
 
 std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, std::span<const NodePlacement> nodes) {
@@ -75,16 +76,16 @@ Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeP
 }
 
 double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodePlacement>& nodes, const Roles& roles) {
-  const Assignment found = cheapest(costs);
+  const Assignment assignment = cheapest(costs);
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint32_t n : units.nodes(unit)) {
-      const uint16_t target = found.targets[unit];
+      const uint16_t target = assignment.targets[unit];
       if (target == nodes[n].preferred_backend) continue;
       nodes[n].preferred_backend = nodes[n].backend = target;
       if (!roles.is_accelerated(target)) nodes[n].fallback_target = target;
       nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[target]->name())};
     }
-  return found.lower_bound_ns;
+  return assignment.lower_bound_ns;
 }
 
 }  // namespace tenon::partition

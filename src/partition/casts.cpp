@@ -11,14 +11,15 @@ namespace tenon::partition {
 
 namespace {
 
-constexpr std::string_view kLoses = " (as narrow allows: what does not fit changes)";
+constexpr std::string_view kLossyNote = " (as narrow allows: what does not fit changes)";
 
 std::shared_ptr<const ir::Provenance> with_retyping(ir::Provenance provenance, ir::Retyping retyping) {
   provenance.retyping = std::make_shared<const ir::Retyping>(std::move(retyping));
   return std::make_shared<const ir::Provenance>(std::move(provenance));
 }
 
-std::string all_of(const Retype& to) {
+/// Lists the type changes, for people.
+std::string text_of_types(const Retype& to) {
   std::string out;
   for (const auto& [from, wanted] : to.types)
     out += fmt::format("{}{} in place of {}", out.empty() ? "" : ", ", name_of(wanted), name_of(from));
@@ -79,7 +80,7 @@ ir::ValueId CastInserter::cast_value(ir::ValueId value, DType to, ir::NodeId rea
   const DType from = graph_.value(source).type.dtype;
   if (from == to) return at->second = source;
   const std::string text = fmt::format("brings {} to {}, which {} has{}", tenon::name_of(from), tenon::name_of(to), why.backend,
-                                       is_lossless_cast(from, to) ? "" : kLoses);
+                                       is_lossless_cast(from, to) ? "" : kLossyNote);
   return at->second = cast(source, to, reader, reader, why.backend, text);
 }
 
@@ -90,10 +91,10 @@ bool CastInserter::cast_operands(ir::NodeId node, const Retype& to) {
     if (!value) continue;
     const DType wanted = to.of(graph_.value(value).type.dtype);
     if (wanted == graph_.value(value).type.dtype) continue;
-    const auto low = overflowed_.find({value, wanted, to.backend});
-    const bool is_enough = low != overflowed_.end() && slot < to.reads_low_bits_only.size() && to.reads_low_bits_only[slot];
-    may_overflow |= is_enough;
-    graph_.set_operand(node, slot, is_enough ? low->second : cast_value(value, wanted, node, to));
+    const auto overflowed = overflowed_.find({value, wanted, to.backend});
+    const bool has_enough_bits = overflowed != overflowed_.end() && slot < to.reads_low_bits_only.size() && to.reads_low_bits_only[slot];
+    may_overflow |= has_enough_bits;
+    graph_.set_operand(node, slot, has_enough_bits ? overflowed->second : cast_value(value, wanted, node, to));
   }
   return may_overflow;
 }
@@ -107,18 +108,18 @@ void CastInserter::cast_result_back(ir::NodeId node, size_t k, const Retype& why
   const std::string name = graph_.value(result).name;
   type.dtype = to;
   graph_.set_type(result, std::move(type));
-  const ir::ValueId narrow = cast(result, declared, graph_.next(node), node, why.backend,
-                                  fmt::format("brings {} back to {}", tenon::name_of(to), tenon::name_of(declared)));
-  const ir::NodeId made = graph_.value(narrow).producer;
-  graph_.set_data(narrow, data);
-  const bool replaced = graph_.replace_all_uses(result, narrow, made);
+  const ir::ValueId cast_back = cast(result, declared, graph_.next(node), node, why.backend,
+                                     fmt::format("brings {} back to {}", tenon::name_of(to), tenon::name_of(declared)));
+  const ir::NodeId cast_node = graph_.value(cast_back).producer;
+  graph_.set_data(cast_back, data);
+  const bool replaced = graph_.replace_all_uses(result, cast_back, cast_node);
   TENON_ASSERT(replaced);
   if (!name.empty()) {
-    graph_.transfer_name(result, narrow);
+    graph_.transfer_name(result, cast_back);
     graph_.set_name(result, graph_.unique_name(fmt::format("{}.{}", name, tenon::name_of(to))));
   }
-  (may_overflow || why.may_overflow[k] ? overflowed_ : cast_values_)[{narrow, to, why.backend}] = result;
-  casts_back_[narrow] = made;
+  (may_overflow || why.may_overflow[k] ? overflowed_ : cast_values_)[{cast_back, to, why.backend}] = result;
+  casts_back_[cast_back] = cast_node;
 }
 
 void CastInserter::retype(ir::NodeId node, const Retype& to) {
@@ -128,9 +129,10 @@ void CastInserter::retype(ir::NodeId node, const Retype& to) {
     if (result && graph_.value(result).type.dtype != to.results[k]) cast_result_back(node, k, to, may_overflow);
   }
   const ir::Node& n = graph_.node(node);
-  graph_.set_provenance(node, with_retyping(n.provenance ? *n.provenance : ir::Provenance(),
-                                            {to.backend, to.refusal,
-                                             fmt::format("{} runs it with {}{}", to.backend, all_of(to), to.is_lossy ? kLoses : "")}));
+  graph_.set_provenance(node,
+                        with_retyping(n.provenance ? *n.provenance : ir::Provenance(),
+                                      {to.backend, to.refusal,
+                                       fmt::format("{} runs it with {}{}", to.backend, text_of_types(to), to.is_lossy ? kLossyNote : "")}));
 }
 
 void CastInserter::finish() {

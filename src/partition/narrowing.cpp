@@ -7,14 +7,15 @@ namespace tenon::partition {
 
 namespace {
 
-bool is_of_one_kind(DType a, DType b) {
+/// Whether both are floats, or integers that agree in having a sign.
+bool are_of_one_kind(DType a, DType b) {
   if (is_integer(a) && is_integer(b)) return is_signed(a) == is_signed(b);
   return is_arithmetic_float(a) && is_arithmetic_float(b);
 }
 
 Result<void> check(const Narrowing& n) {
   const std::string place = fmt::format("narrow {}={}", name_of(n.from), name_of(n.to));
-  if (!is_of_one_kind(n.from, n.to))
+  if (!are_of_one_kind(n.from, n.to))
     return fail(Code::bad_usage, place, "neither type contains the other")
         .expected("two floats, or two integers of which both or none have a sign: f64=f32, i64=i32")
         .found(fmt::format("{} and {}", name_of(n.from), name_of(n.to)));

@@ -17,15 +17,16 @@ std::vector<ir::NodeId> plain_readers(const ir::Graph& graph, ir::ValueId value)
   return out;
 }
 
+/// Inserts a copy of the node before the reader, which then reads the copy.
 void copy_for(ir::Graph& graph, ir::NodeId original, ir::NodeId reader) {
   const ir::Node& from = graph.node(original);
   const ir::ValueId shared = from.outputs[0];
   const ir::NodeId copy = graph.insert(*from.op, {from.inputs.begin(), from.inputs.end()}, 1, from.attributes, reader);
   graph.set_provenance(copy, graph.node(original).provenance);
-  const ir::ValueId own = graph.node(copy).outputs[0];
-  graph.set_type(own, graph.value(shared).type);
+  const ir::ValueId copied = graph.node(copy).outputs[0];
+  graph.set_type(copied, graph.value(shared).type);
   for (uint32_t slot = 0; slot < graph.node(reader).inputs.size(); ++slot)
-    if (graph.node(reader).inputs[slot] == shared) graph.set_operand(reader, slot, own);
+    if (graph.node(reader).inputs[slot] == shared) graph.set_operand(reader, slot, copied);
 }
 
 }  // namespace

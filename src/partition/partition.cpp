@@ -33,24 +33,25 @@ class Partitioner {
         path_(std::move(path)),
         dependencies_(graph) {
     std::ranges::copy_if(failed_segments, std::back_inserter(failed_segments_here_),
-                         [&](const FailedSegment& h) { return h.body_path == path_; });
+                         [&](const FailedSegment& failed) { return failed.body_path == path_; });
   }
 
   Result<Partition> run() {
     TRY(choose());
     TRY(cut());
-    number();
+    set_segments();
     find_borders();
-    TRY(bodies());
+    TRY(partition_bodies());
     return std::move(out_);
   }
 
  private:
+  /// Sets out_.nodes: the backend that each node would best run on.
   Result<void> choose() {
     const Targets targets(graph_, dependencies_, roles_, failed_segments_here_);
     const std::vector<AtomicGroup> groups = roles_.fallback() > 0 ? atomic_groups(graph_) : std::vector<AtomicGroup>();
     std::unordered_set<uint32_t> grouped_nodes;
-    for (const AtomicGroup& k : groups) grouped_nodes.insert(k.nodes.begin(), k.nodes.end());
+    for (const AtomicGroup& group : groups) grouped_nodes.insert(group.nodes.begin(), group.nodes.end());
     const bool all_choices = constraints_.assign == Assign::cost || !constraints_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
       Target target = TRY(targets.of(n, all_choices || grouped_nodes.contains(static_cast<uint32_t>(out_.nodes.size()))));
@@ -70,6 +71,7 @@ class Partitioner {
     return {};
   }
 
+  /// Sets cut_, and moves nodes to the fallback where their segments are too small or do not pay.
   Result<void> cut() {
     const Units units(out_.nodes);
     std::optional<Costs> costs;
@@ -80,17 +82,17 @@ class Partitioner {
     mark_size_table_nodes(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
     CutSolution solution = TRY(solve_cut(problem, roles_, constraints_, costs ? &*costs : nullptr, SearchBudget::extended));
-    const auto note_fallback = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
-      for (uint32_t unit : lost)
+    const auto move_to_fallback = [&](const std::vector<uint32_t>& moved, const Reason& reason) {
+      for (uint32_t unit : moved)
         for (uint32_t n : units.nodes(unit)) {
           out_.nodes[n].backend = problem.nodes[unit].target;
           out_.nodes[n].reasons.push_back(reason);
         }
     };
-    note_fallback(solution.sized.dropped,
-                  {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
-    note_fallback(solution.unprofitable_units,
-                  {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
+    move_to_fallback(solution.sized.dropped,
+                     {"too_small", fmt::format("its segment has fewer than {} nodes that do work", constraints_.min_block_size)});
+    move_to_fallback(solution.unprofitable_units,
+                     {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
     out_.lower_bound = solution.lower_bound;
     out_.stopped_after_visits = solution.stopped_after_visits;
     cut_ = std::move(solution.sized.cut);
@@ -101,22 +103,23 @@ class Partitioner {
   /// Splits segments of backends with one_node_a_segment() into one per node, in the order of the nodes.
   void split_single_node_segments() {
     Cut split(cut_.segment_of.size());
-    std::vector<uint32_t> first(cut_.size());
-    std::vector<uint32_t> left(cut_.size());
-    for (uint32_t place : cut_.segment_of) ++left[place];
+    std::vector<uint32_t> next(cut_.size());  // by segment: the new segment of its next node
+    std::vector<uint32_t> node_counts(cut_.size());
+    for (uint32_t segment : cut_.segment_of) ++node_counts[segment];
     for (uint32_t s = 0; s < cut_.size(); ++s) {
       const bool is_split = roles_.backends[cut_.targets[s]]->one_node_a_segment();
-      first[s] = split.size();
-      split.targets.insert(split.targets.end(), is_split ? left[s] : 1, cut_.targets[s]);
+      next[s] = split.size();
+      split.targets.insert(split.targets.end(), is_split ? node_counts[s] : 1, cut_.targets[s]);
     }
     for (uint32_t unit = 0; unit < cut_.segment_of.size(); ++unit) {
       const uint32_t s = cut_.segment_of[unit];
-      split.segment_of[unit] = roles_.backends[cut_.targets[s]]->one_node_a_segment() ? first[s]++ : first[s];
+      split.segment_of[unit] = roles_.backends[cut_.targets[s]]->one_node_a_segment() ? next[s]++ : next[s];
     }
     cut_ = std::move(split);
   }
 
-  void number() {
+  /// Sets the segments of out_ and of its nodes, from cut_.
+  void set_segments() {
     if (std::ranges::any_of(roles_.backends, &backend::Backend::one_node_a_segment)) split_single_node_segments();
     std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
     for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
@@ -129,6 +132,7 @@ class Partitioner {
     out_.backends = cut_.targets;
   }
 
+  /// Sets out_.borders.
   void find_borders() {
     std::unordered_map<ir::ValueId, uint32_t> producers;
     producers.reserve(out_.nodes.size());
@@ -139,14 +143,15 @@ class Partitioner {
         if (const auto producer = producers.find(v); producer != producers.end()) out_.borders.push_back({v, producer->second, s});
   }
 
-  Result<void> bodies() {
+  /// Partitions the bodies of nodes that the host runs.
+  Result<void> partition_bodies() {
     for (NodePlacement& placement : out_.nodes) {
       if (!roles_.backends[placement.backend]->is_host()) continue;
-      const auto& all = graph_.node(placement.node).bodies;
-      for (size_t b = 0; b < all.size(); ++b) {
+      const auto& bodies = graph_.node(placement.node).bodies;
+      for (size_t b = 0; b < bodies.size(); ++b) {
         Path inner = path_;
         inner.emplace_back(placement.node, b);
-        placement.bodies.push_back(TRY(Partitioner(*all[b].graph, roles_, constraints_, failed_segments_, std::move(inner)).run()));
+        placement.bodies.push_back(TRY(Partitioner(*bodies[b].graph, roles_, constraints_, failed_segments_, std::move(inner)).run()));
       }
     }
     return {};
@@ -172,6 +177,7 @@ void count_not_accelerated(const ir::Graph& graph, const Partition& partition, c
   }
 }
 
+/// Refuses a partition in which a node that does work is not accelerated.
 Result<void> check_full(const ir::Graph& graph, const Partition& partition, const Roles& roles) {
   std::map<std::string, size_t> counts;
   count_not_accelerated(graph, partition, roles, counts);

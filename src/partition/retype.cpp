@@ -23,6 +23,7 @@ struct Changes {
   }
 };
 
+/// Finds the nodes that run on another backend with other types.
 class RetypedNodes {
  public:
   using Path = decltype(FailedSegment::body_path);
@@ -31,10 +32,10 @@ class RetypedNodes {
       : roles_(roles), failed_segments_(failed_segments), types_(constraints) {}
 
   /// Adds the nodes that are pinned to a backend which refuses them.
-  Result<void> pinned(const ir::Graph& graph, Changes& out) {
+  Result<void> add_pinned(const ir::Graph& graph, Changes& out) {
     for (ir::NodeId n : graph.nodes()) {
       const ir::Node& node = graph.node(n);
-      for (size_t b = 0; b < node.bodies.size(); ++b) TRY(pinned(*node.bodies[b].graph, out.bodies[{n, b}]));
+      for (size_t b = 0; b < node.bodies.size(); ++b) TRY(add_pinned(*node.bodies[b].graph, out.bodies[{n, b}]));
       if (!node.placement() || node.placement()->backend.empty()) continue;
       const auto at = std::ranges::find(roles_.backends, node.placement()->backend, &backend::Backend::name);
       if (at != roles_.backends.end()) TRY(change(graph, n, **at, out));
@@ -43,12 +44,12 @@ class RetypedNodes {
   }
 
   /// Adds the nodes without constraints that a backend of higher priority than their own refuses.
-  Result<void> refused(const ir::Graph& graph, const Partition& partition, Changes& out, const Path& path = {}) {
+  Result<void> add_refused(const ir::Graph& graph, const Partition& partition, Changes& out, const Path& path = {}) {
     for (const NodePlacement& placement : partition.nodes) {
       for (size_t b = 0; b < placement.bodies.size(); ++b) {
         Path inner = path;
         inner.emplace_back(placement.node, b);
-        TRY(refused(*graph.node(placement.node).bodies[b].graph, placement.bodies[b], out.bodies[{placement.node, b}], inner));
+        TRY(add_refused(*graph.node(placement.node).bodies[b].graph, placement.bodies[b], out.bodies[{placement.node, b}], inner));
       }
       if (graph.node(placement.node).placement() || graph.node(placement.node).retyping()) continue;
       for (uint16_t b = 0; b < roles_.fallback() && is_refused(placement, b); ++b)
@@ -59,7 +60,7 @@ class RetypedNodes {
 
   /// Removes changes without effect: of nodes that were placed on a backend which runs them in their original types.
   Result<void> drop_unused(const ir::Graph& before, const Partition& partition, Changes& changes, bool& any) {
-    std::set<ir::NodeId> here;
+    std::set<ir::NodeId> used;
     std::set<std::pair<ir::NodeId, size_t>> bodies_with_partitions;
     for (const NodePlacement& placement : partition.nodes) {
       for (size_t b = 0; b < placement.bodies.size(); ++b) {
@@ -68,10 +69,10 @@ class RetypedNodes {
       }
       const auto change = changes.nodes.find(placement.node);
       if (change == changes.nodes.end()) continue;
-      const backend::Backend& runs = *roles_.backends[placement.backend];
-      if (runs.name() == change->second.backend || !TRY(supports(before, placement.node, runs))) here.insert(placement.node);
+      const backend::Backend& assigned = *roles_.backends[placement.backend];
+      if (assigned.name() == change->second.backend || !TRY(supports(before, placement.node, assigned))) used.insert(placement.node);
     }
-    any |= std::erase_if(changes.nodes, [&](const auto& c) { return !here.contains(c.first); }) > 0;
+    any |= std::erase_if(changes.nodes, [&](const auto& c) { return !used.contains(c.first); }) > 0;
     any |= std::erase_if(changes.bodies, [&](const auto& c) { return !c.second.empty() && !bodies_with_partitions.contains(c.first); }) > 0;
     return {};
   }
@@ -85,8 +86,8 @@ class RetypedNodes {
   }
 
   bool is_failed(const Path& path, ir::NodeId node, const backend::Backend& backend) const {
-    return std::ranges::any_of(failed_segments_, [&](const FailedSegment& h) {
-      return h.backend == backend.name() && h.body_path == path && std::ranges::find(h.nodes, node) != h.nodes.end();
+    return std::ranges::any_of(failed_segments_, [&](const FailedSegment& failed) {
+      return failed.backend == backend.name() && failed.body_path == path && std::ranges::find(failed.nodes, node) != failed.nodes.end();
     });
   }
 
@@ -97,6 +98,7 @@ class RetypedNodes {
     return supported.has_value();
   }
 
+  /// Adds other types with which the backend runs the node. False: there are none.
   Result<bool> change(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Changes& out) {
     auto found = TRY(types_.find(graph, node, backend));
     if (found) out.nodes.insert_or_assign(node, std::move(*found));
@@ -108,6 +110,7 @@ class RetypedNodes {
   RetypeSearch types_;
 };
 
+/// Changes the types of the nodes and inserts the Casts.
 void apply(ir::Graph& graph, const Changes& changes) {
   for (const auto& [at, inner] : changes.bodies)
     if (!inner.empty()) apply(graph.body(at.first, at.second), inner);
@@ -115,10 +118,10 @@ void apply(ir::Graph& graph, const Changes& changes) {
   std::map<ir::NodeId, std::string> names;
   for (auto& [node, name] : names_of_nodes(graph)) names.emplace(node, std::move(name));
   CastInserter casts(graph, std::move(names));
-  std::vector<ir::NodeId> order;
+  std::vector<ir::NodeId> retyped;
   for (ir::NodeId n : graph.nodes())
-    if (changes.nodes.contains(n)) order.push_back(n);
-  for (ir::NodeId n : order) casts.retype(n, changes.nodes.at(n));
+    if (changes.nodes.contains(n)) retyped.push_back(n);
+  for (ir::NodeId n : retyped) casts.retype(n, changes.nodes.at(n));
   casts.finish();
 }
 
@@ -135,15 +138,14 @@ Result<Partition> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const 
                                        std::span<const FailedSegment> failed_segments, std::unique_ptr<ir::Graph>* original) {
   RetypedNodes search(roles, constraints, failed_segments);
   Changes changes;
-  TRY(search.pinned(*graph, changes));
-  const bool pins = !changes.empty();
+  TRY(search.add_pinned(*graph, changes));
   std::unique_ptr<ir::Graph> before;
-  if (pins) {
+  if (!changes.empty()) {
     before = graph->clone();
     apply(*graph, changes);
   }
   Partition partition = TRY(partition_without_require_full(*graph, roles, constraints, failed_segments));
-  TRY(search.refused(*graph, partition, changes));
+  TRY(search.add_refused(*graph, partition, changes));
   if (!before && !changes.empty()) before = graph->clone();
   while (!changes.empty()) {
     graph = before->clone();

@@ -14,24 +14,25 @@ namespace tenon::partition {
 
 namespace {
 
-class Choice {
+/// Chooses the backend of one node.
+class TargetChoice {
  public:
-  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const FailedSegment> failed_segments)
+  TargetChoice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const FailedSegment> failed_segments)
       : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {
-    for (const FailedSegment& h : failed_segments)
-      if (std::ranges::find(h.nodes, node) != h.nodes.end())
+    for (const FailedSegment& failed : failed_segments)
+      if (std::ranges::find(failed.nodes, node) != failed.nodes.end())
         for (uint16_t b = 0; b < roles.count(); ++b)
-          if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
+          if (roles.backends[b]->name() == failed.backend) refusals_[b] = Reason{"handed_back", failed.error};
   }
 
-  /// `sizes`: the backend whose table its results come from, where they do.
-  Result<Target> run(bool all_choices, std::optional<uint16_t> sizes) {
+  /// size_backend: the backend whose size table contains the results of the node; none: no table does.
+  Result<Target> run(bool all_choices, std::optional<uint16_t> size_backend) {
     const ir::Placement* const placement = graph_.node(node_).placement();
-    if (!placement && sizes && TRY(supports(*sizes))) {
-      out_.backend = out_.fallback_target = *sizes;
-      out_.choices = {*sizes};
+    if (!placement && size_backend && TRY(supports(*size_backend))) {
+      out_.backend = out_.fallback_target = *size_backend;
+      out_.choices = {*size_backend};
       out_.reasons.push_back(
-          {"chosen", fmt::format("sizes that follow from the inputs are computed by {}", roles_.backends[*sizes]->name())});
+          {"chosen", fmt::format("sizes that follow from the inputs are computed by {}", roles_.backends[*size_backend]->name())});
       return std::move(out_);
     }
     if (!placement) {
@@ -39,7 +40,7 @@ class Choice {
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
-    } else if (placement->code == "preferred" && !TRY(is_preferred(placement->backend))) {
+    } else if (placement->code == "preferred" && !TRY(preferred_supports(placement->backend))) {
       out_.backend = TRY(first_from(0));
     } else {
       out_.reasons.push_back({placement->code, placement->text});
@@ -49,7 +50,7 @@ class Choice {
     out_.fallback_target = out_.backend;
     if (roles_.is_accelerated(out_.backend) && !out_.pinned) {
       const std::optional<uint16_t> other = TRY(search_from(roles_.fallback()));
-      out_.pinned = !other;  // nobody else takes it
+      out_.pinned = !other;  // no other backend runs it
       out_.fallback_target = other.value_or(out_.backend);
     }
     if (all_choices) TRY(find_choices(placement));
@@ -60,7 +61,7 @@ class Choice {
  private:
   void add_reasons() {
     const ir::Retyping* const retyping = graph_.node(node_).retyping();
-    if (retyping && !is_inserted_cast()) refuse_as_it_was(*retyping);
+    if (retyping && !is_inserted_cast()) add_original_refusal(*retyping);
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
     const std::string_view name = roles_.backends[out_.backend]->name();
@@ -68,23 +69,24 @@ class Choice {
     else if (!graph_.node(node_).placement()) out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", name)});
   }
 
-  /// A Cast that is between types of the source and those that a backend has.
+  /// Whether it is a Cast that partition_with_casts() inserted, between a type of the model and one that a backend supports.
   bool is_inserted_cast() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_inserted_cast(); }
 
-  void refuse_as_it_was(const ir::Retyping& retyping) {
+  /// Adds the refusal of the node's backend to run it with its original types.
+  void add_original_refusal(const ir::Retyping& retyping) {
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (roles_.backends[b]->name() == retyping.backend && !refusals_[b]) refusals_[b] = Reason{"unsupported", retyping.refusal};
   }
 
-  /// The backend for whose sake it is there, or one listed after that: any other would only be one more segment.
+  /// The backend that an inserted Cast was inserted for, or a later one: any other would add a segment.
   Result<uint16_t> backend_of_neighbor() {
-    const auto own = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
-    for (auto b = static_cast<uint16_t>(own - roles_.backends.begin()); b < roles_.listed; ++b)
+    const auto neighbor = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
+    for (auto b = static_cast<uint16_t>(neighbor - roles_.backends.begin()); b < roles_.listed; ++b)
       if (TRY(supports(b))) return b;
     return first_from(0);
   }
 
-  /// Whether the backend runs the node; what it says against it is kept.
+  /// Whether the backend runs the node. Its refusal is kept in refusals_.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
     const Activity activity(roles_.backends[backend]->name(), "was called for `supports` of a node");
@@ -96,7 +98,7 @@ class Choice {
     return false;
   }
 
-  /// Those that are accelerated, and the one that it falls to; with a constraint the one that it goes to.
+  /// Sets out_.choices: without a constraint the accelerated backends that support the node, and its fallback; else only its backend.
   Result<void> find_choices(const ir::Placement* placement) {
     if (!placement)
       for (uint16_t b = 0; b < roles_.fallback(); ++b)
@@ -106,12 +108,14 @@ class Choice {
     return {};
   }
 
+  /// The first backend from that one on that supports the node.
   Result<std::optional<uint16_t>> search_from(uint16_t backend) {
     for (uint16_t b = backend; b < roles_.count(); ++b)
       if (TRY(supports(b))) return b;
     return std::nullopt;
   }
 
+  /// As search_from(). Errors: not_supported where there is none.
   Result<uint16_t> first_from(uint16_t backend) {
     if (const std::optional<uint16_t> found = TRY(search_from(backend))) return *found;
     const ir::NodeView view = graph_.view(node_);
@@ -121,8 +125,8 @@ class Choice {
     return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
   }
 
-  /// A preferred backend takes the node; else other backends do, and its refusal is recorded.
-  Result<bool> is_preferred(const std::string& name) {
+  /// Whether the preferred backend supports the node.
+  Result<bool> preferred_supports(const std::string& name) {
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (roles_.backends[b]->name() == name) return supports(b);
     return false;
@@ -144,7 +148,7 @@ class Choice {
   const ir::Graph& graph_;
   ir::NodeId node_;
   const Roles& roles_;
-  std::vector<std::optional<Reason>> refusals_;
+  std::vector<std::optional<Reason>> refusals_;  ///< by backend
   Target out_;
 };
 
@@ -159,7 +163,7 @@ Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, c
 
 Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
   const bool is_sized = sizes_ && dependencies_.follows_from_input_sizes(node);
-  return Choice(graph_, node, roles_, failed_segments_).run(all_choices, is_sized ? sizes_ : std::nullopt);
+  return TargetChoice(graph_, node, roles_, failed_segments_).run(all_choices, is_sized ? sizes_ : std::nullopt);
 }
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {

@@ -29,13 +29,13 @@ class Ordering {
   Ordering(const ir::Dependencies& dependencies, std::span<const NodePlacement> nodes, std::span<const AtomicGroup> groups)
       : leader_(nodes.size()), missing_(nodes.size()), successors_(nodes.size()), numbers_(nodes.size()) {
     std::iota(leader_.begin(), leader_.end(), 0);
-    for (const AtomicGroup& k : groups)
-      for (uint32_t n : k.nodes) leader_[n] = k.nodes[0];
-    std::unordered_map<ir::NodeId, uint32_t> places;
-    for (uint32_t n = 0; n < nodes.size(); ++n) places.emplace(nodes[n].node, n);
+    for (const AtomicGroup& group : groups)
+      for (uint32_t n : group.nodes) leader_[n] = group.nodes[0];
+    std::unordered_map<ir::NodeId, uint32_t> positions;
+    for (uint32_t n = 0; n < nodes.size(); ++n) positions.emplace(nodes[n].node, n);
     for (uint32_t n = 0; n < nodes.size(); ++n)
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
-        const uint32_t from = leader_[places.at(needed)], to = leader_[n];
+        const uint32_t from = leader_[positions.at(needed)], to = leader_[n];
         if (from == to) return;
         successors_[from].push_back(to);
         ++missing_[to];
@@ -55,12 +55,15 @@ class Ordering {
     }
   }
 
+  /// After run(): nodes outside depend on a part of the unit and have to run before another part.
   bool is_in_cycle(uint32_t node) const { return missing_[leader_[node]] > 0; }
   uint32_t number(uint32_t node) const { return numbers_[leader_[node]]; }
 
  private:
-  std::vector<uint32_t> leader_, missing_;
-  std::vector<std::vector<uint32_t>> successors_;
+  // By node position. All but leader_ are of the unit whose leader the node is.
+  std::vector<uint32_t> leader_;                   ///< first node of the node's unit
+  std::vector<uint32_t> missing_;                  ///< predecessors that have no number yet
+  std::vector<std::vector<uint32_t>> successors_;  ///< a unit once for each edge
   std::vector<uint32_t> numbers_;
 };
 
@@ -71,13 +74,13 @@ void number_units(const ir::Dependencies& dependencies, std::vector<AtomicGroup>
   while (!groups.empty()) {
     Ordering order(dependencies, nodes, groups);
     order.run();
-    const auto apart = std::ranges::partition(groups, [&](const AtomicGroup& k) { return !order.is_in_cycle(k.nodes[0]); });
-    if (apart.empty()) {
+    const auto cyclic = std::ranges::partition(groups, [&](const AtomicGroup& group) { return !order.is_in_cycle(group.nodes[0]); });
+    if (cyclic.empty()) {
       for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = order.number(n);
       return;
     }
-    for (const AtomicGroup& k : apart) assign_to_fallback(k, nodes, "nodes outside have to run between what it is grouped with");
-    groups.erase(apart.begin(), apart.end());
+    for (const AtomicGroup& group : cyclic) assign_to_fallback(group, nodes, "nodes outside have to run between what it is grouped with");
+    groups.erase(cyclic.begin(), cyclic.end());
   }
 }
 

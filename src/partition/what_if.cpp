@@ -32,10 +32,11 @@ std::vector<Edge> edges_of(const ir::Graph& graph, const ir::Dependencies& depen
   return out;
 }
 
+/// Counts values once for each segment that reads them from another one.
 int64_t count_borders(std::span<const Edge> edges, const Cut& cut) {
   std::set<std::pair<ir::ValueId, uint32_t>> crossing;
-  for (const Edge& r : edges)
-    if (cut.segment_of[r.producer] != cut.segment_of[r.reader]) crossing.emplace(r.value, cut.segment_of[r.reader]);
+  for (const Edge& e : edges)
+    if (cut.segment_of[e.producer] != cut.segment_of[e.reader]) crossing.emplace(e.value, cut.segment_of[e.reader]);
   return static_cast<int64_t>(crossing.size());
 }
 
@@ -109,13 +110,13 @@ class WhatIfAnalysis {
     std::vector<AtomicGroup> moved;
     for (const AtomicGroup& group : groups_) {
       if (std::erase_if(ungrouped, [&](uint32_t n) { return std::ranges::binary_search(group.nodes, n); }) == 0) continue;
-      bool movable = !group.open;
+      bool is_movable = !group.open;
       for (uint32_t n : group.nodes)
         if (const std::string other_op = name_of(n); other_op != op && !partition_.nodes[n].first_backend_supports) {
-          movable = false;
+          is_movable = false;
           if (std::ranges::find(blocked_by, other_op) == blocked_by.end()) blocked_by.push_back(other_op);
         }
-      if (movable) moved.push_back(group);
+      if (is_movable) moved.push_back(group);
     }
     if (!moved.empty()) return outcome_with_groups(std::move(moved), ungrouped);
     Problem changed = current_->problem;
@@ -141,7 +142,7 @@ class WhatIfAnalysis {
   const Constraints& constraints_;
   ir::Dependencies dependencies_;
   std::vector<AtomicGroup> groups_;
-  std::optional<CutProblem> current_;
+  std::optional<CutProblem> current_;  ///< that of the partition as it is
 };
 
 }  // namespace

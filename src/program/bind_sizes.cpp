@@ -14,6 +14,7 @@ using codegen::ArrayId;
 using codegen::Group;
 using codegen::GroupKind;
 
+/// Fills a size table: bind() the origins of symbols, then request() the sizes that the program reads.
 class Binder {
  public:
   Binder(const LoweredGraph& lowered, SizeTable& sizes)
@@ -77,12 +78,14 @@ class Binder {
     }
   }
 
+  /// The number of steps of the program that a group becomes.
   uint32_t steps_of(size_t group) const {
     const GroupKind kind = plan_.groups[group].kind();
     if (codegen::has_data_dependent_shape(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
     return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
   }
 
+  /// Binds the lengths of growing states.
   void bind_lengths() {
     for (uint32_t k = 0; k < plan_.states.size(); ++k) {
       const codegen::Array& old_value = plan_.arrays[plan_.inputs[plan_.states[k].input]];
@@ -103,11 +106,12 @@ class Binder {
 
   /// Binds symbols to this step where they are sizes of its results, and marks results whose memory the step allocates.
   void bind_results(const Group& group, uint32_t step) {
-    for (bool bare : {true, false})  // first dimensions that are a single symbol: other dimensions may contain it
+    for (bool is_single_symbol : {true, false})  // first dimensions that are a single symbol: other dimensions may contain it
       for (ArrayId a : group.outputs) {
         if (a < 0) continue;
         for (Dim d : plan_.arrays[a].shape)
-          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.contains(d)))
+          if (const DimNode* n = d.node();
+              n && (n->kind == DimNode::Kind::symbol) == is_single_symbol && (is_single_symbol || !sizes_.contains(d)))
             sizes_.bind_to_step(n, step);
       }
     for (ArrayId a : group.outputs) {
@@ -127,6 +131,7 @@ class Binder {
   void request(const DimList& dims) {
     for (Dim d : dims) sizes_.request(d);
   }
+  /// Requests the sizes of the array and of those whose memory it shares.
   void request_array(ArrayId a) {
     for (; a >= 0; a = plan_.arrays[a].same_bytes) {
       request(codegen::stored_shape(plan_.arrays[a]));
@@ -152,7 +157,7 @@ class Binder {
   const ir::Graph& graph_;
   const codegen::Plan& plan_;
   SizeTable& sizes_;
-  std::vector<bool> dynamic_;
+  std::vector<bool> dynamic_;  ///< by array: the step that computes it allocates its memory
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ using runtime::Program;
 
 namespace {
 
+/// Extends the life of the buffer, or of the one that it is an alias of, to the steps `from` to `to`.
 void widen_life(Program& program, uint32_t buffer, uint32_t from, uint32_t to) {
   if (buffer == kMissing) return;
   BufferInfo& info = program.buffers[buffer];
@@ -32,11 +33,12 @@ void extend_life(Program& program, uint32_t buffer) {
 }
 
 void extend_lives_over_regions(Program& program) {
+  // Steps from .. to are a region; one that is not joined is a region alone.
   for (uint32_t from = 0; from < program.steps.size();) {
     uint32_t to = from;
     while (to + 1 < program.steps.size() && runtime::is_joined(program.steps[to + 1])) ++to;
     for (uint32_t s = from; s <= to; ++s)
-      for (uint32_t b : program.steps[s].buffers) widen_life(program, b, from, to);  // of a single step: it is a region of its own
+      for (uint32_t b : program.steps[s].buffers) widen_life(program, b, from, to);
     from = to + 1;
   }
   for (BufferInfo& b : program.buffers)

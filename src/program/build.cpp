@@ -15,6 +15,7 @@ using runtime::Program;
 using runtime::ProgramTable;
 using runtime::ProgramTree;
 
+/// Copies the least and greatest sizes of ports.
 void copy_ranges(const std::vector<PortInfo>& from, std::vector<PortInfo>& to) {
   for (size_t k = 0; k < std::min(from.size(), to.size()); ++k) {
     to[k].lower = from[k].lower;
@@ -28,22 +29,23 @@ std::string bytes_of(ProgramTree tree) {
   return runtime::encode(table);
 }
 
-/// Equal but for the ranges of sizes that they take.
-bool has_same_steps(const ProgramTree& a, ProgramTree b) {
+/// Whether the programs are equal apart from the ranges of sizes that they accept.
+bool are_equal_without_ranges(const ProgramTree& a, ProgramTree b) {
   copy_ranges(a.program.inputs, b.program.inputs);
   copy_ranges(a.program.outputs, b.program.outputs);
   return bytes_of(a) == bytes_of(std::move(b));
 }
 
-/// Builds the rows of the table; their trees are placed at the end.
+/// Builds the table of programs. Programs of bodies come after those that add() takes: finish() appends them.
 class TableBuilder {
  public:
   explicit TableBuilder(Pool& pool) : pool_(pool) {}
 
+  /// Of `from` the name, role, condition and entry are used.
   Result<void> add(LoweredProgram from, BuiltProgram built) {
     TRY(place_states(table_, std::move(built.states), built.tree.program));
     ProgramTree tree = std::move(built.tree);
-    if (from.condition == runtime::Condition::size_out_of_range && has_same_steps(tree, trees_[from.entry])) {
+    if (from.condition == runtime::Condition::size_out_of_range && are_equal_without_ranges(tree, trees_[from.entry])) {
       trees_[from.entry] = std::move(tree);
       return {};
     }
@@ -67,7 +69,7 @@ class TableBuilder {
   Pool& pool_;
   ProgramTable table_;
   std::vector<ProgramTree> trees_;
-  std::optional<uint32_t> first_graph_;  ///< its row: blobs number graphs from there
+  std::optional<uint32_t> first_graph_;  ///< index of the first program of an inner graph; blobs number graphs from there
 };
 
 }  // namespace
@@ -91,9 +93,9 @@ Result<LinkedPrograms> build(std::vector<LoweredProgram> programs) {
 }
 
 Result<LinkedPrograms> build(LoweredGraph lowered) {
-  std::vector<LoweredProgram> one;
-  one.push_back({.name = "main", .lowered = std::move(lowered)});
-  return build(std::move(one));
+  std::vector<LoweredProgram> programs;
+  programs.push_back({.name = "main", .lowered = std::move(lowered)});
+  return build(std::move(programs));
 }
 
 }  // namespace tenon::program

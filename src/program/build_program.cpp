@@ -34,8 +34,9 @@ using runtime::ProgramTree;
 using runtime::Slot;
 using runtime::Step;
 
-using Bodies = std::vector<BuiltProgram>;
+using Bodies = std::vector<BuiltProgram>;  ///< of one control node
 
+/// Builds the program of one graph: its buffers, and a step for each kernel, segment, branch, loop and check of the plan.
 class ProgramBuilder {
  public:
   ProgramBuilder(LoweredGraph lowered, Pool& pool)
@@ -66,10 +67,11 @@ class ProgramBuilder {
     for (const runtime::StatePort& port : out_.states) extend_life(out_, port.new_buffer);  // a run copies it after the last step
     extend_lives_over_regions(out_);
     std::vector<runtime::StateInfo> states = state_infos(plan_, graph_, pool_);
-    return BuiltProgram{{std::move(out_), std::move(own_bodies_)}, std::move(states), sizes_.outer(), std::move(origins_)};
+    return BuiltProgram{{std::move(out_), std::move(body_trees_)}, std::move(states), sizes_.outer(), std::move(origins_)};
   }
 
  private:
+  /// Requests the sizes that the bodies read from this program.
   void request_outer(const Bodies& bodies) {
     for (const BuiltProgram& body : bodies)
       for (Dim d : body.outer) sizes_.request(d);
@@ -105,7 +107,7 @@ class ProgramBuilder {
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(out_.inputs.size() - 1);
-      out_.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
+      out_.inputs.back().buffer = add_buffer(plan_.inputs[i], std::move(b));
     }
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
       if (const codegen::PlanState* state = codegen::state_of_output(o, plan_)) {
@@ -115,7 +117,7 @@ class ProgramBuilder {
       }
       add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
       const uint32_t known = numbers_[plan_.outputs[o]];
-      if (known != kMissing) {  // an input, or a result of two names
+      if (known != kMissing) {  // it is an input too, or another output is the same array
         out_.outputs.back().buffer = known;
         if (out_.buffers[known].kind == BufferInfo::Kind::output)
           out_.buffers[known].index = static_cast<uint32_t>(out_.outputs.size() - 1);
@@ -124,7 +126,7 @@ class ProgramBuilder {
       BufferInfo b = info(plan_.outputs[o]);
       b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
       b.index = static_cast<uint32_t>(out_.outputs.size() - 1);
-      out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
+      out_.outputs.back().buffer = add_buffer(plan_.outputs[o], std::move(b));
     }
     return {};
   }
@@ -137,11 +139,12 @@ class ProgramBuilder {
     b.shape = slots(plan_.arrays[a].shape);
     if (const auto& growing = plan_.arrays[a].growing; growing && kind == BufferInfo::Kind::state)
       b.shape[growing->axis] = sizes_.length_of(index);
-    number(a, std::move(b));
+    add_buffer(a, std::move(b));
   }
 
   runtime::ContainerInfo container(ArrayId a) const { return container_info_of(plan_, graph_, a); }
 
+  /// The buffer of an array without its kind and place.
   BufferInfo info(ArrayId a) const {
     BufferInfo b;
     b.dtype = plan_.arrays[a].dtype;
@@ -154,7 +157,8 @@ class ProgramBuilder {
     return b;
   }
 
-  uint32_t number(ArrayId a, BufferInfo b) {
+  /// Adds the buffer of an array; returns its number.
+  uint32_t add_buffer(ArrayId a, BufferInfo b) {
     b.first = kMissing;
     out_.buffers.push_back(std::move(b));
     return numbers_[a] = static_cast<uint32_t>(out_.buffers.size() - 1);
@@ -178,7 +182,7 @@ class ProgramBuilder {
       b.kind = dynamic_[a] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
       if (b.kind == BufferInfo::Kind::arena && !(array.units == Dim(0))) b.units = sizes_.slot(array.units);
     }
-    return number(a, std::move(b));
+    return add_buffer(a, std::move(b));
   }
 
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
@@ -198,6 +202,7 @@ class ProgramBuilder {
     return {};
   }
 
+  /// The next step of the program, not yet added.
   Step start(runtime::StepKind kind) const {
     Step s;
     s.kind = kind;
@@ -218,20 +223,20 @@ class ProgramBuilder {
 
   Result<void> add_kernel(Kernel& kernel, const Group& group) {
     Step s = start(KernelStep());
-    auto& own = std::get<KernelStep>(s.kind);
-    join_region(own, kernel, group);
+    auto& kernel_step = std::get<KernelStep>(s.kind);
+    join_region(kernel_step, kernel, group);
     for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::storage_of(a, plan_))));
     for (uint32_t b : s.buffers) extend_life(out_, b);
     s.sizes = slots(kernel.sizes);
-    own.tasks = sizes_.slot(kernel.tasks);
-    own.grain = sizes_.slot(kernel.grain);
-    own.flops = sizes_.slot(kernel.flops);
-    own.factors = codegen::factor_dtype(kernel.work);
-    own.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
+    kernel_step.tasks = sizes_.slot(kernel.tasks);
+    kernel_step.grain = sizes_.slot(kernel.grain);
+    kernel_step.flops = sizes_.slot(kernel.flops);
+    kernel_step.factors = codegen::factor_dtype(kernel.work);
+    kernel_step.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
     origins_.work_of_step.resize(out_.steps.size());
     origins_.work_of_step.push_back(std::move(kernel.work));
-    own.kernel = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
+    kernel_step.kernel = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
   }
@@ -241,7 +246,7 @@ class ProgramBuilder {
     backend::Blob& blob = lowered_.blobs[group.as<codegen::SegmentGroup>().segment];
     Step s = start(runtime::SegmentStep());
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
-    for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
+    for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(add_weight(w));
     for (const std::string& name : blob.sizes) s.sizes.push_back(sizes_.slot(symbol_named(graph_, name)));
     s.kind = runtime::SegmentStep{blob_number(segment.backend, std::move(blob))};
     for (ir::NodeId n : segment.nodes) pool_.add_device_op(segment.backend, graph_.node(n).op->name);
@@ -249,7 +254,7 @@ class ProgramBuilder {
     return finish_step(group, std::move(s));
   }
 
-  /// The number of the blob. Equal blobs with equal weights have one number.
+  /// The number of the blob in the program, to which it adds a new one. Equal blobs with equal weights have one number.
   uint32_t blob_number(const std::string& backend, backend::Blob blob) {
     std::string key = backend + '\0' + blob.bytes;
     for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
@@ -263,7 +268,8 @@ class ProgramBuilder {
     return at->second;
   }
 
-  uint32_t weight(const ir::ConstantRef& constant) {
+  /// Adds a buffer of a segment's weight; returns its number.
+  uint32_t add_weight(const ir::ConstantRef& constant) {
     BufferInfo b;
     b.kind = BufferInfo::Kind::weight;
     b.dtype = constant->dtype;
@@ -293,13 +299,13 @@ class ProgramBuilder {
 
   Result<void> add_control(const Group& group) {
     const ir::Node& node = graph_.node(group.node);
-    const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
+    const bool is_loop = ops::def_of(*node.op).control == ops::Control::loop;
     Bodies& bodies = bodies_.at(group.node);
-    const auto first_body = static_cast<uint32_t>(own_bodies_.size());
+    const auto first_body = static_cast<uint32_t>(body_trees_.size());
     Step s = start(runtime::BranchStep{first_body});
-    if (loops) s.kind = runtime::LoopStep{first_body, node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0};
+    if (is_loop) s.kind = runtime::LoopStep{first_body, node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0};
     s.label = graph_.view(group.node).where();
-    for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
+    for (uint32_t k = 0; k < (is_loop ? 2u : 1u); ++k)
       s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
     for (uint32_t k = 2; k < node.explicit_inputs; ++k) s.buffers.push_back(TRY(buffer(group.inputs[k])));
     for (size_t b : order_of_bodies(node)) {
@@ -307,10 +313,10 @@ class ProgramBuilder {
         s.buffers.push_back(TRY(buffer(group.inputs[node.bodies[b].first_capture + k])));
       renumber_outer(bodies[b].tree.program, static_cast<uint32_t>(s.sizes.size()));
       for (Dim d : bodies[b].outer) s.sizes.push_back(sizes_.slot(d));
-      own_bodies_.push_back(std::move(bodies[b].tree));
+      body_trees_.push_back(std::move(bodies[b].tree));
     }
     TRY(finish_step(group, std::move(s)));
-    if (loops) out_.steps.back().results.resize(own_bodies_.back().program.outputs.size() - 1, kMissing);
+    if (is_loop) out_.steps.back().results.resize(body_trees_.back().program.outputs.size() - 1, kMissing);
     return {};
   }
 
@@ -338,9 +344,10 @@ class ProgramBuilder {
     return node.bodies[0].name == "else_branch" ? std::vector<size_t>{1, 0} : std::vector<size_t>{0, 1};
   }
 
-  static void renumber_outer(Program& body, uint32_t by) {
+  /// Adds `first` to the numbers of the sizes that a body reads from this program: those of an earlier body come first in the step.
+  static void renumber_outer(Program& body, uint32_t first) {
     for (runtime::SizeLine& l : body.sizes)
-      if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
+      if (l.kind == runtime::SizeLine::Kind::outer) l.a += first;
   }
 
   LoweredGraph lowered_;
@@ -348,15 +355,15 @@ class ProgramBuilder {
   const Plan& plan_;
   Pool& pool_;
   Program out_;
-  std::vector<ProgramTree> own_bodies_;  ///< in the order of the steps that run them
+  std::vector<ProgramTree> body_trees_;  ///< in the order of the steps that run them
   StepOrigins origins_;
   SizeTable sizes_;
-  std::vector<uint32_t> numbers_;      ///< of buffers, by array; kMissing: none yet
-  std::vector<bool> is_lookup_table_;  ///< by array
-  std::vector<bool> dynamic_;          ///< by array: the step that computes it allocates its memory
-  std::unordered_map<ir::NodeId, Bodies> bodies_;
-  const Group* group_by_units_ = nullptr;  ///< group of the step before, where its tasks are numbered by units of a region
-  std::unordered_map<std::string, uint32_t> blobs_;
+  std::vector<uint32_t> numbers_;                    ///< of buffers, by array; kMissing: none yet
+  std::vector<bool> is_lookup_table_;                ///< by array
+  std::vector<bool> dynamic_;                        ///< by array: the step that computes it allocates its memory
+  std::unordered_map<ir::NodeId, Bodies> bodies_;    ///< of each control node, until its step is added
+  const Group* group_by_units_ = nullptr;            ///< group of the step before, where its tasks are numbered by units of a region
+  std::unordered_map<std::string, uint32_t> blobs_;  ///< number of each blob by its contents: see blob_number()
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 using codegen::ArrayId;
 using codegen::NestAccess;
 
+/// Collects how arrays are read: rows at indices that are loaded from another array, or all elements.
 class TableReads {
  public:
   explicit TableReads(const codegen::Plan& plan) : plan_(plan), by_row_(plan.arrays.size()), whole_(plan.arrays.size()) {}
@@ -22,18 +23,20 @@ class TableReads {
   }
   void add_whole(ArrayId a) { mark(a, whole_); }
 
+  /// By array: whether it is read only by rows.
   std::vector<bool> take() {
     for (size_t a = 0; a < by_row_.size(); ++a) by_row_[a] = by_row_[a] && !whole_[a];
     return std::move(by_row_);
   }
 
  private:
-  void mark(ArrayId a, std::vector<bool>& as) {
-    for (; a >= 0; a = plan_.arrays[a].same_bytes) as[a] = true;
+  /// Sets the flag of the array, and of those whose memory it shares.
+  void mark(ArrayId a, std::vector<bool>& flags) {
+    for (; a >= 0; a = plan_.arrays[a].same_bytes) flags[a] = true;
   }
 
   const codegen::Plan& plan_;
-  std::vector<bool> by_row_, whole_;
+  std::vector<bool> by_row_, whole_;  ///< by array
 };
 
 }  // namespace

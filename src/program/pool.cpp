@@ -6,8 +6,8 @@
 namespace tenon::program {
 
 uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
-  const auto [found, fresh] = code_.try_emplace(codegen::text_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
-  if (fresh) {
+  const auto [found, is_new] = code_.try_emplace(codegen::text_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
+  if (is_new) {
     out_.kernels.push_back(std::move(kernel));
     out_.tactics.push_back(std::move(tactic));
   }
@@ -16,19 +16,20 @@ uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
 
 namespace {
 
-/// `ir::same` computes smaller lazy constants, which costs more than their room.
+/// Whether equal copies of the constant are searched for in any case. For smaller ones the comparison costs more than it saves: ir::same
+/// computes them where they are expressions.
 bool is_large(const ir::Constant& constant) { return constant.byte_size() > int64_t{1} << 16; }
 
 }  // namespace
 
 size_t Pool::number_of(const ir::ConstantRef& constant) {
-  const auto [found, fresh] = numbers_.try_emplace(constant.get(), out_.weights.size());
-  if (!fresh) return found->second;
+  const auto [found, is_new] = numbers_.try_emplace(constant.get(), out_.weights.size());
+  if (!is_new) return found->second;
   if (shares_equal_ || is_large(*constant)) {
-    std::vector<size_t>& placed = placed_[{constant->dtype, constant->shape}];
-    for (const size_t other : placed)
+    std::vector<size_t>& candidates = placed_[{constant->dtype, constant->shape}];
+    for (const size_t other : candidates)
       if (ir::same(*constant, *out_.weights[other].constant)) return found->second = other;
-    if (is_large(*constant)) placed.push_back(out_.weights.size());
+    if (is_large(*constant)) candidates.push_back(out_.weights.size());
   }
   out_.weights.push_back({constant, weight_bytes_, true});
   const int64_t end = static_cast<int64_t>(weight_bytes_) + constant->byte_size() + static_cast<int64_t>(runtime::kSlack);

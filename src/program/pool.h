@@ -28,8 +28,8 @@ class Pool {
   size_t number_of(const ir::ConstantRef& constant);
 
   LinkedPrograms& out_;
-  std::unordered_map<const ir::Constant*, size_t> numbers_;
-  std::unordered_map<std::string, uint32_t> code_;
+  std::unordered_map<const ir::Constant*, size_t> numbers_;  ///< of constants, in LinkedPrograms::weights
+  std::unordered_map<std::string, uint32_t> code_;           ///< numbers of kernels, by their text
   using Shape = std::pair<DType, Sizes>;
   std::map<Shape, std::vector<size_t>> placed_;  ///< numbers in LinkedPrograms::weights that new constants are compared with
   bool shares_equal_ = false;

@@ -21,21 +21,21 @@ Result<void> check_groups(const ir::Graph& graph, const codegen::Plan& plan) {
   return {};
 }
 
-/// outer: symbols whose values the program around passes.
+/// outer: symbols whose values the program passes that runs the segment.
 Result<LinkedPrograms> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target,
                             std::vector<const DimNode*> outer) {
-  backend::Options own = options;
-  own.planning.outer_symbols = std::move(outer);
-  own.planning.carried.reset();  // a segment in a body is a whole graph to its backend
+  backend::Options segment_options = options;
+  segment_options.planning.outer_symbols = std::move(outer);
+  segment_options.planning.carried.reset();  // a segment in a body is a whole graph to its backend
   LoweredGraph lowered;
   lowered.graph = &graph;
-  lowered.kernels = TRY(backend::make_kernels({graph}, own, target));
+  lowered.kernels = TRY(backend::make_kernels({graph}, segment_options, target));
   lowered.is_segment = true;
   TRY(check_groups(graph, lowered.kernels.plan));
   return build(std::move(lowered));
 }
 
-/// Links without outer symbols where the sizes of the operands are enough: the program around may lack the values of the others.
+/// Links without outer symbols if all sizes follow from those of the operands: the program that runs the segment may not know the others.
 Result<LinkedPrograms> link(const ir::Graph& graph, const backend::Options& options, const codegen::Target& target) {
   auto built = link(graph, options, target, {});
   if (built || built.error().code() != Code::not_supported) return built;
@@ -64,8 +64,8 @@ std::vector<const DimNode*> outer_symbols(const ir::Graph& graph) {
 Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view backend, const backend::Options& options,
                                       const codegen::Target& target) {
   const auto chosen = options.targets.find(backend);
-  const codegen::Target& own = chosen == options.targets.end() ? target : *chosen->second;
-  LinkedPrograms built = TRY(link(graph, options, own));
+  const codegen::Target& used = chosen == options.targets.end() ? target : *chosen->second;
+  LinkedPrograms built = TRY(link(graph, options, used));
   runtime::KernelBlob blob{.programs = std::move(built.programs), .code = {}, .weight_offsets = {}, .outer_sizes = 0};
   backend::Blob out;
   for (Dim d : built.outer) out.sizes.push_back(d.node()->name);
@@ -74,7 +74,7 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, std::string_view b
     out.weights.push_back(w.constant);
     blob.weight_offsets.push_back(w.offset);
   }
-  blob.code.push_back(code_section(TRY(codegen::emit(built.kernels, own, default_thread_pool().size()))));
+  blob.code.push_back(code_section(TRY(codegen::emit(built.kernels, used, default_thread_pool().size()))));
   out.bytes = runtime::encode(blob);
   return out;
 }

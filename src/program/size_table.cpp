@@ -27,8 +27,8 @@ void SizeTable::bind_to_state_size(const DimNode* symbol, uint32_t port, uint32_
   origins_.try_emplace(symbol, origin);
 }
 bool SizeTable::is_known_at_start(Dim dim) const {
-  const auto level = dim.is_number() ? Result<int64_t>(-1) : level_of(dim);
-  return level && *level < 0;
+  const auto step = dim.is_number() ? Result<int64_t>(-1) : level_of(dim);
+  return step && *step < 0;
 }
 bool SizeTable::contains(Dim dim) const {
   if (dim.is_overflow()) return false;
@@ -74,11 +74,11 @@ Slot SizeTable::emit_polynomial(const DimNode& node, Program& program) {
   bool first = true;
   for (const DimNode::Term& term : node.terms) {
     Slot value = emit(Dim(term.coefficient), program);
-    bool unit = term.coefficient == 1 && !term.factors.empty();
+    bool is_one = term.coefficient == 1 && !term.factors.empty();
     for (const DimNode* f : term.factors) {
       const Slot factor = emit(Dim::of(f), program);
-      value = unit ? factor : add({SizeLine::Kind::multiply, 0, value, factor, 0}, program);
-      unit = false;
+      value = is_one ? factor : add({SizeLine::Kind::multiply, 0, value, factor, 0}, program);
+      is_one = false;
     }
     sum = first ? value : add({SizeLine::Kind::add, 0, sum, value, 0}, program);
     first = false;
@@ -89,8 +89,8 @@ Slot SizeTable::emit_polynomial(const DimNode& node, Program& program) {
 Slot SizeTable::emit(Dim dim, Program& program) {
   if (auto found = slots_.find(dim); found != slots_.end()) return found->second;
   Slot slot = 0;
-  const bool whole = !dim.is_number() && dim.node()->kind != DimNode::Kind::symbol && origins_.contains(dim.node());
-  if (whole) {
+  const bool is_bound_whole = !dim.is_number() && dim.node()->kind != DimNode::Kind::symbol && origins_.contains(dim.node());
+  if (is_bound_whole) {
     const Origin& o = origins_.at(dim.node());
     slot = add(o.step < 0 ? SizeLine{SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0} : SizeLine{SizeLine::Kind::bound, 0, 0, 0, 0},
                program);
@@ -128,7 +128,7 @@ Slot SizeTable::emit(Dim dim, Program& program) {
 }
 
 Result<void> SizeTable::finish(Program& program) {
-  std::map<int64_t, std::vector<Dim>> by_level;  // of each step that binds sizes, what can be computed after it; -1: before all steps
+  std::map<int64_t, std::vector<Dim>> by_level;  // by the step after which they can be computed; -1: before all steps
   for (const auto& [symbol, origin] : origins_)
     if (origin.step >= 0) by_level[origin.step];
   for (Dim d : requested_) by_level[TRY(level_of(d))].push_back(d);
@@ -150,8 +150,8 @@ Slot SizeTable::slot(Dim dim) const {
 }
 
 uint32_t SizeTable::lines_before(uint32_t step) const {
-  const auto after = std::ranges::lower_bound(levels_, int64_t{step}, {}, &std::pair<int64_t, uint32_t>::first);
-  return after == levels_.begin() ? 0 : std::prev(after)->second;
+  const auto next = std::ranges::lower_bound(levels_, int64_t{step}, {}, &std::pair<int64_t, uint32_t>::first);
+  return next == levels_.begin() ? 0 : std::prev(next)->second;
 }
 
 }  // namespace tenon::program

@@ -67,8 +67,8 @@ class SizeTable {
   runtime::Slot add(runtime::SizeLine line, runtime::Program& program);
 
   std::unordered_map<const DimNode*, Origin> origins_;
-  std::vector<Dim> requested_, outer_;
-  std::unordered_map<Dim, runtime::Slot> slots_;
+  std::vector<Dim> requested_, outer_;                ///< outer_: see outer()
+  std::unordered_map<Dim, runtime::Slot> slots_;      ///< the line of each size that has one
   std::map<uint32_t, runtime::Slot> lengths_;         ///< of growing states, by port
   std::vector<std::pair<int64_t, uint32_t>> levels_;  ///< a step, and the number of lines that are known after it has run
 };

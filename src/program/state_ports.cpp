@@ -19,6 +19,7 @@ using runtime::StatePort;
 namespace {
 
 const Array& old_value(const PlanState& s, const Plan& plan) { return plan.arrays[plan.inputs[s.input]]; }
+/// The length of the array along the growing axis of the state.
 Dim length_in(codegen::ArrayId value, const PlanState& s, const Plan& plan) {
   return plan.arrays[value].shape[old_value(s, plan).growing->axis];
 }
@@ -28,8 +29,8 @@ std::string text_of(const StateInfo& s) {
   return fmt::format("{}{}{}", runtime::state_type_text(s), grows, s.initial ? ", with an initial value" : "");
 }
 
-/// A size that no context could fix before a run.
-const Dim* size_known_late(const Array& value, const SizeTable& sizes) {
+/// A size of the array that is not known when a run starts; null: there is none.
+const Dim* data_dependent_size(const Array& value, const SizeTable& sizes) {
   for (uint32_t d = 0; d < value.shape.size(); ++d)
     if (!sizes.is_known_at_start(value.shape[d])) return &value.shape[d];
   return nullptr;
@@ -48,7 +49,7 @@ Result<std::vector<StatePort>> state_ports(const Plan& plan, std::span<const uin
     StatePort& port = out.emplace_back();
     port.old_buffer = buffers[static_cast<size_t>(plan.inputs[s.input])];
     port.new_buffer = buffers[static_cast<size_t>(plan.outputs[s.output])];
-    if (const Dim* late = size_known_late(old_value(s, plan), sizes))
+    if (const Dim* late = data_dependent_size(old_value(s, plan), sizes))
       return fail(Code::not_supported, "state '" + s.name + "'", "not supported yet: a size that is known only while the program runs")
           .expected("sizes that follow from the sizes of inputs")
           .found(late->text());

@@ -44,13 +44,13 @@ class Onnxruntime final : public backend::Backend {
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (!backend::has_only_tensors(view)) return refusal("not supported yet: operands and results that are no tensors");
     if (const std::string_view defect = known_defect_in(graph, node); !defect.empty()) return refusal(defect);
-    const auto alone = import::export_detached(*backend::single_node_graph(graph, node), {.names = false});
-    if (!alone) return refusal(alone.error()->what);
-    const std::string why = TRY(refusals_.refusal(alone->model, [&] { return tried(api, *alone); }));
+    const auto model = import::export_detached(*backend::single_node_graph(graph, node), {.names = false});
+    if (!model) return refusal(model.error()->what);
+    const std::string why = TRY(refusals_.refusal(model->model, [&] { return refusal_of_runtime(api, *model); }));
     return why.empty() ? Result<void>() : refusal(why);
   }
 
-  /// As fast as our own kernels.
+  /// The estimate of the backend cpu.
   double cost(const ir::Graph& graph, ir::NodeId node) const override {
     const backend::Work work = backend::work_of(graph, node);
     return std::max(work.steps / 16, work.bytes / 10);
@@ -60,14 +60,14 @@ class Onnxruntime final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(request.graph));
     const auto api = TRY(models_.api());
-    if (auto shown = initialise(api, detached); !shown)
+    if (auto initialised = initialise(api, detached); !initialised)
       return fail(Code::not_supported, "",
-                  fmt::format("ONNX Runtime {} does not run the segment: {}", api->version(), shown.error()->what));
+                  fmt::format("ONNX Runtime {} does not run the segment: {}", api->version(), initialised.error()->what));
     return backend::Blob{std::move(detached.model), std::move(detached.weights)};
   }
 
  private:
-  /// Makes the session that the device makes when the engine is loaded. Errors: ONNX Runtime's.
+  /// Makes a session as the device does when an engine is loaded. Errors: ONNX Runtime's.
   static Result<void> initialise(const std::shared_ptr<const Api>& api, const import::Detached& segment) {
     const auto weights = TRY(backend::trial_weights(segment.weights));
     TRY(LoadedModel::make(api, segment.model, weights.tensors, {.prepack = weights.complete}));
@@ -75,7 +75,7 @@ class Onnxruntime final : public backend::Backend {
   }
 
   /// Why ONNX Runtime refuses the node, with zeros in place of weights; empty: it does not.
-  static Result<std::string> tried(const std::shared_ptr<const Api>& api, const import::Detached& model) {
+  static Result<std::string> refusal_of_runtime(const std::shared_ptr<const Api>& api, const import::Detached& model) {
     const auto zeros = TRY(backend::Zeros::make(model.weights));
     const auto made = LoadedModel::make(api, model.model, zeros.tensors(), {.optimise = false, .prepack = false});
     if (made) return std::string();
@@ -83,7 +83,7 @@ class Onnxruntime final : public backend::Backend {
     return made.error()->what;
   }
 
-  runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
+  runtime::SharedModels<Api, LoadedModel> models_;  ///< only its library is used here, not its models
   backend::RefusalCache refusals_;
 };
 

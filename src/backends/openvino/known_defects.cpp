@@ -15,33 +15,33 @@ namespace {
 using View = ir::NodeView;
 
 bool always(const View&) { return true; }
-bool is_alone(const View& view) { return view.inputs.size() == 1; }
-bool is_of_floats(const View& view) { return is_float(view.type(0).dtype); }
+bool has_one_operand(const View& view) { return view.inputs.size() == 1; }
+bool takes_floats(const View& view) { return is_float(view.type(0).dtype); }
 bool may_reduce_nothing(const View& view) { return view.attributes->integer("noop_with_empty_axes", 0) != 0; }
-bool has_noted_places(const View& view) { return view.outputs.size() > 1; }
+bool returns_indices(const View& view) { return view.outputs.size() > 1; }
 
 bool has_no_axes(const View& view) { return view.has(1) && view.type(1).has_rank() && view.type(1).shape->front() == Dim(0); }
 
-/// Fewer places than elements outside of the axis, or unknown.
-bool gathers_from_some(const View& view) {
-  const ir::Type &data = view.type(0), &places = view.type(1);
-  if (!data.has_rank() || !places.has_rank()) return true;
+/// Whether the indices differ in size from the data on an axis other than the gathered one, or sizes are unknown.
+bool has_smaller_indices(const View& view) {
+  const ir::Type &data = view.type(0), &indices = view.type(1);
+  if (!data.has_rank() || !indices.has_rank()) return true;
   const int64_t axis = view.attributes->integer("axis", 0), rank = view.rank(0);
   for (int64_t k = 0; k < rank; ++k)
-    if (k != (axis < 0 ? axis + rank : axis) && (*data.shape)[static_cast<size_t>(k)] != (*places.shape)[static_cast<size_t>(k)])
+    if (k != (axis < 0 ? axis + rank : axis) && (*data.shape)[static_cast<size_t>(k)] != (*indices.shape)[static_cast<size_t>(k)])
       return true;
   return false;
 }
 
-/// Along an axis that is not the last, of unknown sizes.
-bool has_scales_inside(const View& view) {
+/// Whether several scales lie along an axis that is not the last, and sizes of the operand are unknown.
+bool has_inner_scales(const View& view) {
   if (!backend::may_have_several_elements(view, 1)) return false;
   if (!view.type(0).has_rank()) return true;
   const int64_t axis = view.attributes->integer("axis", 1), rank = view.rank(0);
   return (axis < 0 ? axis + rank : axis) + 1 < rank && !std::ranges::all_of(*view.type(0).shape, &Dim::is_number);
 }
 
-/// The two directions of a recurrent layer have activations of their own.
+/// Whether the two directions of a recurrent layer have different activations.
 bool has_two_activations(const View& view) {
   const ir::Attribute* activations = view.attributes->find("activations");
   if (!activations || view.attributes->text("direction", "forward") != "bidirectional") return false;
@@ -51,61 +51,63 @@ bool has_two_activations(const View& view) {
                      names->begin() + static_cast<ptrdiff_t>(names->size() / 2));
 }
 
-constexpr std::string_view kHandsOn = "it hands the operand on, and writes over it", kNan = "NaN are lost",
-                           kUnstoppable = "its loops cannot be stopped", kAxes = "it ignores the operand with the axes",
-                           kActivations = "it takes the activations of one direction for both";
+constexpr std::string_view kReturnsOperand = "it hands the operand on, and writes over it", kLosesNan = "NaN are lost",
+                           kCannotStop = "its loops cannot be stopped", kIgnoresAxes = "it ignores the operand with the axes",
+                           kMergesActivations = "it takes the activations of one direction for both";
 
 constexpr backend::KnownDefect kKnownDefects[] = {
-    {"", "ArgMax", is_of_floats, kNan},
-    {"", "ArgMin", is_of_floats, kNan},
-    {"", "Dropout", always, kHandsOn},
+    {"", "ArgMax", takes_floats, kLosesNan},
+    {"", "ArgMin", takes_floats, kLosesNan},
+    {"", "Dropout", always, kReturnsOperand},
     {"", "DynamicQuantizeLinear", always, "it rounds otherwise"},
-    {"", "GatherElements", gathers_from_some, "indices of other sizes than the data"},
-    {"", "GRU", has_two_activations, kActivations},
+    {"", "GatherElements", has_smaller_indices, "indices of other sizes than the data"},
+    {"", "GRU", has_two_activations, kMergesActivations},
     {"", "LRN", [](const View& v) { return v.attributes->integer("size", 1) % 2 == 0; }, "an even size"},
-    {"", "LSTM", has_two_activations, kActivations},
-    {"", "Loop", always, kUnstoppable},
-    {"", "Max", is_alone, kHandsOn},
-    {"", "Max", is_of_floats, kNan},
-    {"", "MaxPool", has_noted_places, "the places of the results"},
-    {"", "Mean", is_alone, kHandsOn},
-    {"", "Min", is_alone, kHandsOn},
-    {"", "Min", is_of_floats, kNan},
-    {"", "QuantizeLinear", has_scales_inside, "scales along an axis of unknown size"},
-    {"", "ReduceL1", always, kAxes},
+    {"", "LSTM", has_two_activations, kMergesActivations},
+    {"", "Loop", always, kCannotStop},
+    {"", "Max", has_one_operand, kReturnsOperand},
+    {"", "Max", takes_floats, kLosesNan},
+    {"", "MaxPool", returns_indices, "the places of the results"},
+    {"", "Mean", has_one_operand, kReturnsOperand},
+    {"", "Min", has_one_operand, kReturnsOperand},
+    {"", "Min", takes_floats, kLosesNan},
+    {"", "QuantizeLinear", has_inner_scales, "scales along an axis of unknown size"},
+    {"", "ReduceL1", always, kIgnoresAxes},
     {"", "ReduceL2", may_reduce_nothing, "where no axes are given it leaves signs as they are"},
-    {"", "ReduceLogSum", always, kAxes},
-    {"", "ReduceLogSumExp", always, kAxes},
-    {"", "RNN", has_two_activations, kActivations},
+    {"", "ReduceLogSum", always, kIgnoresAxes},
+    {"", "ReduceLogSumExp", always, kIgnoresAxes},
+    {"", "RNN", has_two_activations, kMergesActivations},
     {"", "RoiAlign", [](const View& v) { return v.attributes->text("mode", "avg") == "max"; }, "the mode max"},
-    {"", "Scan", always, kUnstoppable},
+    {"", "Scan", always, kCannotStop},
     {"", "SpaceToDepth", [](const View& v) { return v.attributes->text("mode", "DCR") == "CRD"; }, "it leaves the mode aside"},
     {"", "Split", backend::splits_unknown_size, "a number of parts of an unknown size"},
-    {"", "Sum", is_alone, kHandsOn},
+    {"", "Sum", has_one_operand, kReturnsOperand},
     {"", "ThresholdedRelu", always, "an infinite operand below the threshold"},
     {"", "Unsqueeze", has_no_axes, "no axes, which it takes for one"},
 };
 
+/// Why it does not take values of that type; empty: it does.
 std::string refusal_of(const ir::Type& t) {
   if (!t.is_tensor()) return "not supported yet: operands and results that are no tensors";
   return t.dtype == DType::none || element_type(t.dtype) ? "" : fmt::format("not supported yet: elements of {}", name_of(t.dtype));
 }
 
-bool computes_with_wide_integers(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
+bool is_wide_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
-/// Integers that are computed with: places and sizes, which an operand may give too, fit into what it takes for them.
+/// Why it does not run the node with operands and results of these types; empty: it does. It computes integers in 32 bits: a node whose
+/// operands and results are both integers may overflow there. Integers that are only indices or sizes fit.
 std::string refusal_by_types(const View& view) {
-  bool is_whole = view.op->name == "Cast" || view.op->name == "CastLike", is_wide = false;
+  bool takes_integers = view.op->name == "Cast" || view.op->name == "CastLike", takes_wide_integers = false;
   for (const ir::Operand& o : view.inputs) {
     if (!o.present) continue;
     if (std::string why = refusal_of(o.type); !why.empty()) return why;
-    is_whole |= is_integer(o.type.dtype);
-    is_wide |= computes_with_wide_integers(o.type.dtype);
+    takes_integers |= is_integer(o.type.dtype);
+    takes_wide_integers |= is_wide_integer(o.type.dtype);
   }
   for (const ir::Type& t : view.outputs) {
     if (std::string why = refusal_of(t); !why.empty()) return why;
-    if (is_whole && is_integer(t.dtype)) return "it computes integers in 32 bits, and small ones saturate";
-    if (is_wide && t.dtype == DType::boolean && is_integer(view.type(0).dtype)) return "it compares integers as f32";
+    if (takes_integers && is_integer(t.dtype)) return "it computes integers in 32 bits, and small ones saturate";
+    if (takes_wide_integers && t.dtype == DType::boolean && is_integer(view.type(0).dtype)) return "it compares integers as f32";
   }
   return {};
 }

@@ -40,13 +40,13 @@ class Openvino final : public backend::Backend {
     };
     if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (const std::string why = known_defect_in(view); !why.empty()) return refusal(why);
-    const auto alone = import::export_detached(*backend::single_node_graph(graph, node), {.weights = kWeights, .names = false});
-    if (!alone) return refusal(alone.error()->what);
-    const std::string why = TRY(refusals_.refusal(alone->model, [&] { return tried(api, alone->model, {}); }));
+    const auto model = import::export_detached(*backend::single_node_graph(graph, node), {.weights = kWeights, .names = false});
+    if (!model) return refusal(model.error()->what);
+    const std::string why = TRY(refusals_.refusal(model->model, [&] { return refusal_of_library(api, model->model, {}); }));
     return why.empty() ? Result<void>() : refusal(why);
   }
 
-  /// As fast as our own kernels.
+  /// The estimate of the backend cpu.
   double cost(const ir::Graph& graph, ir::NodeId node) const override {
     const backend::Work work = backend::work_of(graph, node);
     return std::max(work.steps / 16, work.bytes / 10);
@@ -57,7 +57,7 @@ class Openvino final : public backend::Backend {
     auto detached = TRY(import::export_detached(request.graph, {.weights = kWeights}));
     const auto api = TRY(models_.api());
     const auto weights = TRY(backend::trial_weights(detached.weights));
-    if (const std::string why = TRY(tried(api, detached.model, weights.tensors)); !why.empty())
+    if (const std::string why = TRY(refusal_of_library(api, detached.model, weights.tensors)); !why.empty())
       return fail(Code::not_supported, "", fmt::format("OpenVINO {} does not run the segment: {}", api->version(), why));
     return backend::Blob{std::move(detached.model), std::move(detached.weights)};
   }
@@ -65,15 +65,16 @@ class Openvino final : public backend::Backend {
  private:
   static constexpr auto kWeights = import::DetachOptions::Weights::inputs;
 
-  /// Why OpenVINO refuses it; empty: it does not. Weights that are not given stay inputs.
-  static Result<std::string> tried(const std::shared_ptr<const Api>& api, std::string_view model, std::span<const Tensor> weights) {
+  /// Why OpenVINO refuses the model; empty: it does not. Without `weights` they are inputs of the model.
+  static Result<std::string> refusal_of_library(const std::shared_ptr<const Api>& api, std::string_view model,
+                                                std::span<const Tensor> weights) {
     const auto made = LoadedModel::make(api, model, weights, 1);
     if (made) return std::string();
     if (made.error().code() != Code::device_failed) return std::unexpected(made.error());
     return made.error()->what;
   }
 
-  runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
+  runtime::SharedModels<Api, LoadedModel> models_;  ///< only its library is used here, not its models
   backend::RefusalCache refusals_;
 };
 

@@ -26,11 +26,13 @@ Result<std::unique_ptr<plugin::Object>> object_of(const ir::NodeView& view, cons
   return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)), view.explicit_inputs, view.outputs.size());
 }
 
+/// Saved::kMissing where `values` does not contain it.
 int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
   const auto found = std::ranges::find(values, v);
   return found == values.end() ? plugin::Saved::kMissing : static_cast<int32_t>(found - values.begin());
 }
 
+/// Where the device finds an operand, as plugin::Saved describes: an input of the segment, or a weight, which is appended to `weights`.
 int32_t place_of(const ir::Graph& graph, ir::ValueId v, std::vector<ir::ConstantRef>& weights) {
   if (!v) return plugin::Saved::kMissing;
   if (!graph.value(v).is_constant()) return index_of(graph.inputs(), v);
@@ -48,6 +50,7 @@ std::vector<plugin::PortType> port_types_of(const ir::NodeView& view) {
   return out;
 }
 
+/// Confirms the layouts with the plugin and tells it the sizes that operands may have.
 Result<void> configure(const plugin::Object& object, const ir::NodeView& view, const plugin::Layouts& layouts) {
   TRY(plugin::confirm_format(object, port_types_of(view), layouts));
   return object.configure(Ranges(view, layouts).report());
@@ -102,10 +105,10 @@ Result<backend::Artifact> Plugin::compile(const backend::CompileRequest& request
   for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
   blob.bytes = plugin::encode(saved);
   for (plugin::AddedGraph& added : graphs) {
-    auto& to = blob.graphs.emplace_back();
-    to.text = std::move(added.text);
-    to.place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), blob.graphs.size() - 1);
-    for (Tensor& t : added.constants) to.constants.push_back(ir::constant_of(std::move(t)));
+    auto& inner = blob.graphs.emplace_back();
+    inner.text = std::move(added.text);
+    inner.place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), blob.graphs.size() - 1);
+    for (Tensor& t : added.constants) inner.constants.push_back(ir::constant_of(std::move(t)));
   }
   return blob;
 }
@@ -125,7 +128,7 @@ const PluginChoice* Plugin::choice_of(const ir::Graph& graph, ir::NodeId node) c
 bool Plugin::is_preferred(const plugin::Op& op) const { return std::ranges::find(preferred_, name_of(op)) != preferred_.end(); }
 
 const plugin::Op* Plugin::kernel_of(const ir::Op& op) const {
-  const plugin::Op* found = nullptr;
+  const plugin::Op* found = nullptr;  // the first one, or one that the user prefers
   const std::string name = op.domain.empty() ? op.name : op.domain + "::" + op.name;
   if (plugins_)
     for (const plugin::Op* k : plugins_->ops())
@@ -147,7 +150,6 @@ std::string Plugin::choice_text(const ir::Graph& graph, ir::NodeId node) const {
   return choice->variant ? choice->variant->text(graph.view(node).explicit_inputs) : "others run it";
 }
 
-/// Errors: not_supported.
 Result<const plugin::Op*> Plugin::runner_of(const ir::Graph& graph, ir::NodeId node) const {
   const ir::NodeView view = graph.view(node);
   const auto refuse = [&](std::string why) { return fail(Code::not_supported, view.where(), std::move(why)); };

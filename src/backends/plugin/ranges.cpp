@@ -9,9 +9,9 @@ namespace tenon::backends {
 
 namespace {
 
-constexpr int64_t kNoLimit = int64_t{1} << 40;  ///< what a symbol has that nobody bounds
+constexpr int64_t kNoLimit = int64_t{1} << 40;  ///< the upper bound of a symbol of unknown range
 
-/// -1: no limit is known.
+/// The upper bound of the size; -1: unknown.
 int64_t most_of(Dim d) { return d.upper() >= kNoLimit ? -1 : d.upper(); }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace tenon::backends {
 
 namespace {
 
-constexpr int64_t kMostListed = 16;  ///< most elements of an integer constant that keys contain: axes, pads, a shape
+constexpr int64_t kMaxListed = 16;  ///< a key lists the elements of integer constants of up to so many: axes, pads, shapes
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::string key_of(const ir::Graph& graph, ir::NodeId node) {
     out += "; constant";
     const ir::Constant& constant = *graph.value(v).constant;
     const Tensor* const tensor = constant.tensor();
-    if (constant.count() > kMostListed || !is_integer(constant.dtype) || !tensor) continue;
+    if (constant.count() > kMaxListed || !is_integer(constant.dtype) || !tensor) continue;
     for (int64_t i = 0; i < tensor->count(); ++i) out += fmt::format(" {}", tensor->integer(i));
   }
   return out;

@@ -10,12 +10,12 @@ namespace tenon::backends {
 
 namespace {
 
-/// Constants and attributes of at most so many elements are in the text; the engine's weights hold larger ones.
-constexpr int64_t kInText = 64;
+/// Constants and attributes of at most so many elements are in the text; larger ones are weights of the engine.
+constexpr int64_t kMaxInText = 64;
 
-bool is_large(const ir::Value& v) { return v.is_constant() && v.constant->count() > kInText && v.constant->dtype != DType::string; }
+bool is_large(const ir::Value& v) { return v.is_constant() && v.constant->count() > kMaxInText && v.constant->dtype != DType::string; }
 
-/// Large constants of bodies become captures.
+/// Moves large constants of the node's bodies to `graph`; the bodies capture them.
 void lift_constants(ir::Graph& graph, ir::NodeId node) {
   for (size_t b = 0; b < graph.node(node).bodies.size(); ++b) {
     ir::Graph& body = graph.body(node, b);
@@ -30,8 +30,8 @@ void lift_constants(ir::Graph& graph, ir::NodeId node) {
   }
 }
 
-/// Large constants become the last inputs.
-std::vector<ir::ConstantRef> take_constants(ir::Graph& graph) {
+/// Makes large constants, those of bodies too, inputs of the graph after the others. Returns them in that order.
+std::vector<ir::ConstantRef> extract_constants(ir::Graph& graph) {
   for (ir::NodeId n : graph.nodes()) lift_constants(graph, n);
   std::vector<ir::ConstantRef> weights;
   for (ir::ValueId v : graph.values()) {
@@ -44,8 +44,8 @@ std::vector<ir::ConstantRef> take_constants(ir::Graph& graph) {
   return weights;
 }
 
-/// Sizes are known when the segment runs: the text leaves them open, so that names of sizes are not compared.
-void open_sizes(ir::Graph& graph) {
+/// Replaces each symbolic size by a symbol of its own: equal names would be checked again when the segment runs.
+void forget_size_names(ir::Graph& graph) {
   for (ir::ValueId v : graph.values()) {
     ir::Type type = graph.value(v).type;
     if (!type.shape || graph.value(v).is_constant()) continue;
@@ -76,9 +76,9 @@ class Reference final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::CompileRequest& request, const backend::Options&) const override {
     const auto graph = request.graph.clone();
     backend::Blob blob;
-    ir::TextConstants constants{take_constants(*graph)};
-    open_sizes(*graph);
-    blob.bytes = ir::print(*graph, &constants, kInText);
+    ir::TextConstants constants{extract_constants(*graph)};
+    forget_size_names(*graph);
+    blob.bytes = ir::print(*graph, &constants, kMaxInText);
     blob.weights = std::move(constants.constants);
     return blob;
   }

@@ -181,7 +181,6 @@ double cost_of(const Costs& costs, std::span<const uint16_t> assigned) {
   for (uint32_t n = 0; n < costs.nodes(); ++n) out += costs.run(n, assigned[n]);
   for (const Costs::Value& value : costs.values) {
     uint64_t targets = 0;  // bit t: a reader is on target t
-
     for (uint32_t r : value.readers) targets |= uint64_t{1} << assigned[r];
     if (value.is_output) targets |= uint64_t{1} << costs.last();
     const uint16_t producer_target = costs.producer_target(value, assigned);

@@ -29,7 +29,7 @@ Cut alternate(const Problem& problem, const Successors& successors, uint16_t fir
 Cut greedy_cut(const Problem& problem, const Successors& successors, const Chains& chains) {
   std::vector<ReadyNodes> ready_nodes(problem.targets, ReadyNodes(problem, successors));  // per target: as if its next segment had run
   std::vector<Remaining> remaining(problem.targets, Remaining(problem, chains));
-  std::vector<std::vector<uint32_t>> next(problem.targets);
+  std::vector<std::vector<uint32_t>> next(problem.targets);  // per target: the nodes of its next segment
   const auto mark_run = [&](uint16_t t, uint32_t n) { remaining[t].remove(problem.nodes[n].target, chains.length(n)); };
   const auto advance = [&](uint16_t t) {
     ready_nodes[t].run_all_ready(t, [&](uint32_t n) {
@@ -43,8 +43,8 @@ Cut greedy_cut(const Problem& problem, const Successors& successors, const Chain
     for (uint16_t t = 0; t < problem.targets; ++t) {
       advance(t);
       if (next[t].empty()) continue;
-      const auto rank = [&](uint16_t k) { return std::pair(remaining[k].bound(), std::numeric_limits<size_t>::max() - next[k].size()); };
-      if (!best || rank(t) < rank(*best)) best = t;
+      const auto rank_of = [&](uint16_t k) { return std::pair(remaining[k].bound(), std::numeric_limits<size_t>::max() - next[k].size()); };
+      if (!best || rank_of(t) < rank_of(*best)) best = t;
     }
     const std::vector<uint32_t> done = std::move(next[*best]);
     next[*best].clear();
@@ -67,8 +67,8 @@ Cut fewest_segments(const Problem& problem, uint64_t budget) {
   std::ranges::sort(used);
   if (used.empty()) return Cut();
   if (used.size() <= 2) {
-    Cut one = alternate(problem, successors, used.front(), used.back()), other = alternate(problem, successors, used.back(), used.front());
-    return other.size() < one.size() ? other : one;
+    Cut cut = alternate(problem, successors, used.front(), used.back()), other = alternate(problem, successors, used.back(), used.front());
+    return other.size() < cut.size() ? other : cut;
   }
   const Chains chains(problem);
   return search(problem, chains, greedy_cut(problem, successors, chains), budget);

@@ -7,9 +7,10 @@ namespace tenon::partition {
 
 namespace {
 
+/// By segment.
 struct SegmentSizes {
-  std::vector<uint32_t> work_nodes;
-  std::vector<bool> exempt;  ///< need no minimum size: not accelerated, or with a pinned node
+  std::vector<uint32_t> work_nodes;  ///< number of nodes that do work
+  std::vector<bool> exempt;          ///< need no minimum size: not accelerated, or with a pinned node
 };
 
 SegmentSizes sizes_of(const Problem& problem, const Cut& cut) {
@@ -22,6 +23,7 @@ SegmentSizes sizes_of(const Problem& problem, const Cut& cut) {
   return out;
 }
 
+/// Moves nodes to later segments to fill small ones: see fill_small_segments().
 class SegmentFiller {
  public:
   SegmentFiller(const Problem& problem, Cut& cut, uint32_t min_size)
@@ -52,7 +54,7 @@ class SegmentFiller {
 
   bool is_small(uint32_t segment) const { return !sizes_.exempt[segment] && sizes_.work_nodes[segment] < min_size_; }
 
-  /// The last segment of the node's target in which it may run, with all other nodes as late as possible.
+  /// Sets latest_: the last segment of each node's target in which it may run, with all other nodes as late as possible.
   void find_latest() {
     std::vector<std::vector<uint32_t>> of_target(problem_.targets, std::vector<uint32_t>(cut_.size(), UINT32_MAX));
     for (uint16_t t = 0; t < problem_.targets; ++t)
@@ -65,6 +67,7 @@ class SegmentFiller {
     }
   }
 
+  /// Moves nodes from earlier small segments into the segment; undoes that where it stays small.
   void fill(uint32_t segment) {
     if (!is_small(segment)) return;  // nodes that other moves pushed into it made it large enough
     const size_t start = moves_.size();
@@ -79,7 +82,7 @@ class SegmentFiller {
   /// Moves a node and the successors that must move with it; undoes all where a large segment would become small.
   void try_move(uint32_t node, uint32_t to) {
     const size_t start = moves_.size();
-    std::vector<std::pair<uint32_t, uint32_t>> open = {{node, to}};
+    std::vector<std::pair<uint32_t, uint32_t>> open = {{node, to}};  // nodes, and the first segment in which each may run
     while (!open.empty()) {
       const auto [n, min_segment] = open.back();
       open.pop_back();
@@ -91,24 +94,27 @@ class SegmentFiller {
     }
   }
 
+  /// Moves one node. False: it may not move, or its segment became small.
   bool shift(uint32_t node, uint32_t to) {
     const uint32_t from = cut_.segment_of[node];
     if (problem_.nodes[node].pinned) return false;  // its segment is kept because of it
     const bool was_small = is_small(from);
     moves_.push_back({node, from});
-    put(node, to);
+    assign(node, to);
     return was_small || !is_small(from);
   }
 
-  void put(uint32_t node, uint32_t to) {
+  /// Assigns the node to the segment, without an entry in moves_.
+  void assign(uint32_t node, uint32_t to) {
     sizes_.work_nodes[cut_.segment_of[node]] -= problem_.nodes[node].work_nodes;
     sizes_.work_nodes[to] += problem_.nodes[node].work_nodes;
     cut_.segment_of[node] = to;
   }
 
+  /// Undoes the moves from moves_[start] on.
   void undo(size_t start) {
     while (moves_.size() > start) {
-      put(moves_.back().node, moves_.back().from);
+      assign(moves_.back().node, moves_.back().from);
       moves_.pop_back();
     }
   }
@@ -121,7 +127,7 @@ class SegmentFiller {
   SegmentSizes sizes_;
   std::vector<std::vector<uint32_t>> initial_nodes_;  ///< the nodes of each segment before any move
   std::vector<uint32_t> latest_;                      ///< see find_latest()
-  std::vector<Move> moves_;
+  std::vector<Move> moves_;                           ///< of the current fill(), in order
 };
 
 }  // namespace

@@ -31,14 +31,14 @@ Successors::Successors(const Problem& problem) : first_(problem.nodes.size() + 1
 
 bool is_legal(const Problem& problem, const Cut& cut) {
   if (cut.segment_of.size() != problem.nodes.size()) return false;
-  std::vector<bool> taken(cut.size());
+  std::vector<bool> is_used(cut.size());
   for (uint32_t n = 0; n < problem.size(); ++n) {
-    const uint32_t place = cut.segment_of[n];
-    if (place >= cut.size() || cut.targets[place] != problem.nodes[n].target) return false;
-    if (!std::ranges::all_of(problem.predecessors(n), [&](uint32_t before) { return cut.segment_of[before] <= place; })) return false;
-    taken[place] = true;
+    const uint32_t segment = cut.segment_of[n];
+    if (segment >= cut.size() || cut.targets[segment] != problem.nodes[n].target) return false;
+    if (!std::ranges::all_of(problem.predecessors(n), [&](uint32_t before) { return cut.segment_of[before] <= segment; })) return false;
+    is_used[segment] = true;
   }
-  return std::ranges::all_of(taken, [](bool t) { return t; });
+  return std::ranges::all_of(is_used, [](bool used) { return used; });
 }
 
 }  // namespace tenon::partition

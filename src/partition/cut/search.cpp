@@ -11,7 +11,7 @@ namespace tenon::partition {
 
 namespace {
 
-using Bits = std::vector<uint64_t>;
+using Bits = std::vector<uint64_t>;  ///< a set of nodes: one bit for each
 
 struct Hash {
   size_t operator()(const Bits& b) const {
@@ -19,6 +19,7 @@ struct Hash {
   }
 };
 
+/// Best-first search (A*) over sets of nodes that have run. Each step runs a segment: all nodes of one target that can run.
 class Search {
  public:
   Search(const Problem& problem, const Chains& chains, Cut found, uint64_t budget)
@@ -26,6 +27,7 @@ class Search {
     for (uint32_t n = 0; n < problem.size(); ++n) visits_per_step_ += 1 + problem.predecessors(n).size();
   }
 
+  /// The best cut that it finds within the budget.
   Cut run() {
     open(Bits(words_), {});
     while (!open_.empty()) {
@@ -74,6 +76,7 @@ class Search {
     if (any) open(std::move(done), {.done = {}, .segments = state.segments + 1, .previous = from, .last = t});
   }
 
+  /// Adds the state, with these nodes done, to the queue if it may lead to a better cut; a complete one becomes found_.
   void open(Bits done, State state) {
     const auto [at, is_new] = best_.try_emplace(done, state.segments);
     if (!is_new && at->second <= state.segments) return;
@@ -106,6 +109,7 @@ class Search {
     return {longest + (starts > 1), left};
   }
 
+  /// Sets found_ to the cut whose segments lead to that state.
   void finish(uint32_t last) {
     std::vector<uint32_t> path;
     for (uint32_t s = last; s != 0; s = states_[s].previous) path.push_back(s);
@@ -121,12 +125,12 @@ class Search {
 
   const Problem& problem_;
   const Chains& chains_;
-  Cut found_;
-  uint64_t budget_, visits_done_ = 0, visits_per_step_ = 0;
-  size_t words_;
+  Cut found_;                                                ///< the best cut so far
+  uint64_t budget_, visits_done_ = 0, visits_per_step_ = 0;  ///< visits of nodes and edges: allowed; so far; of one expand()
+  size_t words_;                                             ///< of Bits
   std::vector<State> states_;
   std::unordered_map<Bits, uint32_t, Hash> best_;  ///< for a set of nodes that have run: the fewest segments that reach it
-  std::priority_queue<Entry> open_;
+  std::priority_queue<Entry> open_;                ///< states that are to be expanded, those of the least bound first
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace {
 /// A segment that is still open: its nodes, and which nodes depend on them directly.
 struct OpenSegment {
   std::vector<uint32_t> nodes;
-  std::vector<bool> dependents;
+  std::vector<bool> dependents;  ///< by node: it depends on one in `nodes`
 
-  explicit OpenSegment(size_t all) : dependents(all) {}
+  explicit OpenSegment(size_t node_count) : dependents(node_count) {}
   void add(uint32_t node, const Successors& successors) {
     nodes.push_back(node);
     for (uint32_t f : successors[node]) dependents[f] = true;
@@ -27,6 +27,7 @@ struct OpenSegment {
   }
 };
 
+/// See walk().
 class TwoSegmentWalk {
  public:
   TwoSegmentWalk(Problem& problem, uint32_t min_size)
@@ -48,11 +49,13 @@ class TwoSegmentWalk {
   bool is_small(const std::vector<uint32_t>& nodes) const {
     return nodes.size() < min_size_ && std::ranges::none_of(nodes, [&](uint32_t n) { return problem_.nodes[n].pinned; });
   }
+  /// Moves the nodes to the fallback.
   void drop(const std::vector<uint32_t>& nodes) {
     for (uint32_t n : nodes) problem_.nodes[n].target = kFallback;
     out_.dropped.insert(out_.dropped.end(), nodes.begin(), nodes.end());
   }
 
+  /// Drops sequences of accelerated nodes that are too small for a segment. False: there was none.
   bool drop_small_runs() {
     OpenSegment run(problem_.nodes.size());
     const size_t before = out_.dropped.size();
@@ -68,6 +71,7 @@ class TwoSegmentWalk {
     return out_.dropped.size() > before;
   }
 
+  /// Walks over the nodes in order; keeps one open segment for each of the two targets.
   void cut() {
     std::array<OpenSegment, 2> open = {OpenSegment(problem_.nodes.size()), OpenSegment(problem_.nodes.size())};
     for (uint32_t n = 0; n < problem_.size(); ++n) {
@@ -92,6 +96,7 @@ class TwoSegmentWalk {
     small.clear();
   }
 
+  /// Adds the open segment to the cut and clears it.
   void emit(OpenSegment& run, int target, bool has_bodies = false) {
     if (run.nodes.empty()) return;
     for (uint32_t n : run.nodes) out_.cut.segment_of[n] = out_.cut.size();

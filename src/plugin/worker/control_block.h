@@ -20,12 +20,12 @@ enum class LaneOwner : uint32_t { host = 0, requested = 1, worker = 2 };
 
 /// The wait state of one side of a lane.
 struct Waiter {
-  std::atomic<uint32_t> sleeps;
+  std::atomic<uint32_t> sleeps;  ///< 1: it sleeps until it is woken
 };
 
 /// A channel between one thread of the host and one of the worker.
 struct Lane {
-  static constexpr size_t kRoom = 256 * 1024;
+  static constexpr size_t kRoom = 256 * 1024;  ///< bytes of `room`
   alignas(64) std::atomic<LaneOwner> owner;
   Waiter host, worker;
   std::atomic<uint32_t> stop;    ///< 1: the run is to stop
@@ -37,7 +37,7 @@ struct Lane {
 /// A ring buffer of log lines, each with severity, length and text.
 struct LogStream {
   static constexpr size_t kRoom = 256 * 1024;
-  alignas(64) std::atomic<uint64_t> written, read;
+  alignas(64) std::atomic<uint64_t> written, read;  ///< bytes in all, since the worker started
   std::array<char, kRoom> room;
 };
 

@@ -28,8 +28,7 @@ Result<void> GraphService::make_room(Unpacker& from, Packer& to) {
   return {};
 }
 
-/// False: there is no such tensor, or it is where it may not be.
-bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) {
+bool GraphService::read_tensors(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) {
   for (Tensor& t : tensors) {
     auto view = blank<tenon_tensor>();
     view.dtype = from.as<int32_t>();
@@ -37,35 +36,35 @@ bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_wr
     const Sizes sizes = from.numbers();
     view.rank = static_cast<int32_t>(sizes.size());
     view.sizes = sizes.data();
-    view.data = &view;  // somewhere, until its bytes are known
-    const CommonMemory::Name name{.where = from.number(), .offset = from.as<uint64_t>()};
+    view.data = &view;  // any address that is not null; point_at() below sets the real one
+    const CommonMemory::Name location{.where = from.number(), .offset = from.as<uint64_t>()};
     auto made = from.is_broken() ? Result<Tensor>(fail(Code::bad_input, "", "")) : given_tensor(&view, {});
     if (!made) return false;
     const auto bytes = static_cast<uint64_t>(made->byte_size());
-    const std::byte* const in_memory = memory_.at(name, bytes, is_written);
-    const std::byte* const at = in_memory ? in_memory : in_room_.at(name, bytes, is_written);
-    if (!at && bytes > 0) return false;
+    const std::byte* const in_memory = memory_.at(location, bytes, is_written);
+    const std::byte* const data = in_memory ? in_memory : in_room_.at(location, bytes, is_written);
+    if (!data && bytes > 0) return false;
     if (!in_memory) copied_ += made->byte_size();
     t = *std::move(made);
-    point_at(t, at);
+    point_at(t, data);
   }
   return true;
 }
 
 bool GraphService::answer(std::string& message) {
   Unpacker from(message);
-  const auto said = from.as<Reply>();
+  const auto request = from.as<Reply>();
   Packer to(answer_);
   to << Reply::done;
   Result<void> done;
-  if (said == Reply::room) {
+  if (request == Reply::room) {
     done = make_room(from, to);
   } else {
     const auto number = from.as<uint32_t>();
     if (number >= graphs_.count()) return false;
     operands_.resize(graphs_.ports(number).operands);
     results_.resize(graphs_.ports(number).results);
-    if (!take(from, operands_, false) || !take(from, results_, true)) return false;
+    if (!read_tensors(from, operands_, false) || !read_tensors(from, results_, true)) return false;
     done = graphs_.run(number, operands_, results_);
   }
   if (!done) pack(Packer(answer_) << Reply::failed, done.error());

@@ -35,16 +35,18 @@ class GraphService {
   bool answer(std::string& message);
 
  private:
+  /// Serves Reply::room: allocates room_ of the size in the request, and answers its offset and bytes.
   Result<void> make_room(Unpacker& from, Packer& to);
-  bool take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written);
+  /// Reads the types and locations of the tensors. False: one is malformed, or not in memory that the process may use for it.
+  bool read_tensors(Unpacker& from, std::vector<Tensor>& tensors, bool is_written);
 
   InnerGraphs& graphs_;
   std::shared_ptr<SharedFile> file_;
-  SharedFile::Part room_;  ///< shared memory for tensors that are in private memory of the process
-  CommonMemory memory_, in_room_;
+  SharedFile::Part room_;                   ///< shared memory for tensors that are in private memory of the process
+  CommonMemory memory_, in_room_;           ///< where tensors may be: in memory of the run; in room_
   std::vector<Tensor> operands_, results_;  ///< of the last call; kept to avoid allocations
-  std::string answer_;
-  int64_t copied_ = 0;
+  std::string answer_;                      ///< the response being written
+  int64_t copied_ = 0;                      ///< see copied_bytes()
 };
 
 }  // namespace tenon::plugin::worker

@@ -9,9 +9,9 @@ namespace tenon::plugin::worker {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kAlignment = 64;  ///< of each tensor in room_
 
-uint64_t bytes_in(const Tensor& t) { return static_cast<uint64_t>(t.byte_size()); }
+uint64_t bytes_of(const Tensor& t) { return static_cast<uint64_t>(t.byte_size()); }
 
 }  // namespace
 
@@ -40,11 +40,11 @@ Result<void> HostGraphs::make_room(uint64_t bytes) {
   return {};
 }
 
-void HostGraphs::place(std::span<const Tensor> tensors, bool are_written, uint64_t& in_room) {
+void HostGraphs::locate(std::span<const Tensor> tensors, bool are_written, uint64_t& room_used) {
   for (const Tensor& t : tensors) {
-    const auto name = memory_.name_of(t.data(), bytes_in(t), are_written);
-    placed_.push_back({.name = name.value_or(CommonMemory::Name{.offset = in_room}), .is_in_room = !name});
-    if (!name) in_room += (bytes_in(t) + kAlignment - 1) / kAlignment * kAlignment;
+    const auto name = memory_.name_of(t.data(), bytes_of(t), are_written);
+    locations_.push_back({.name = name.value_or(CommonMemory::Name{.offset = room_used}), .is_in_room = !name});
+    if (!name) room_used += (bytes_of(t) + kAlignment - 1) / kAlignment * kAlignment;
   }
 }
 
@@ -53,26 +53,26 @@ Result<void> HostGraphs::run(uint32_t number, std::span<const Tensor> operands, 
     return fail(Code::bad_input, "run_graph", "it is called while the node does not run")
         .expected("a call within `enqueue`")
         .found("one before or after it");
-  placed_.clear();
-  uint64_t in_room = 0;
-  place(operands, false, in_room);
-  place(results, true, in_room);
-  TRY(make_room(in_room));
+  locations_.clear();
+  uint64_t room_used = 0;
+  locate(operands, false, room_used);
+  locate(results, true, room_used);
+  TRY(make_room(room_used));
   for (size_t k = 0; k < operands.size(); ++k)
-    if (placed_[k].is_in_room && bytes_in(operands[k]) > 0)
-      std::memcpy(room_.data() + placed_[k].name.offset, operands[k].data(), bytes_in(operands[k]));
+    if (locations_[k].is_in_room && bytes_of(operands[k]) > 0)
+      std::memcpy(room_.data() + locations_[k].name.offset, operands[k].data(), bytes_of(operands[k]));
   Packer to(message_);
   to << Reply::graph << number;
-  for (size_t k = 0; k < placed_.size(); ++k) {
+  for (size_t k = 0; k < locations_.size(); ++k) {
     const Tensor& t = k < operands.size() ? operands[k] : results[k - operands.size()];
-    to << t.dtype() << std::span<const int64_t>(t.shape()) << placed_[k].name.where
-       << placed_[k].name.offset + (placed_[k].is_in_room ? room_offset_ : 0);
+    to << t.dtype() << std::span<const int64_t>(t.shape()) << locations_[k].name.where
+       << locations_[k].name.offset + (locations_[k].is_in_room ? room_offset_ : 0);
   }
   TRY(request_from_host());
   for (size_t k = 0; k < results.size(); ++k) {
-    const Placed& p = placed_[operands.size() + k];
-    if (p.is_in_room && bytes_in(results[k]) > 0)
-      std::memcpy(const_cast<std::byte*>(results[k].data()), room_.data() + p.name.offset, bytes_in(results[k]));
+    const Location& p = locations_[operands.size() + k];
+    if (p.is_in_room && bytes_of(results[k]) > 0)
+      std::memcpy(const_cast<std::byte*>(results[k].data()), room_.data() + p.name.offset, bytes_of(results[k]));
   }
   return {};
 }

@@ -18,6 +18,7 @@ class HostGraphs final : public InnerGraphs {
   /// from: the data of GraphService::pack_ports.
   explicit HostGraphs(Unpacker& from);
 
+  /// Memory that both processes map; WorkerService sets it for each set_shapes.
   CommonMemory& memory() { return memory_; }
   /// Sets the lane of the node's run; null: it does not run.
   void serve(Lane* lane) { lane_ = lane; }
@@ -28,21 +29,24 @@ class HostGraphs final : public InnerGraphs {
  private:
   /// Sends `message_` to the host and returns its response. Errors: those of the host.
   Result<Unpacker> request_from_host();
+  /// Enlarges room_ to at least that size.
   Result<void> make_room(uint64_t bytes);
-  /// Finds or assigns the place of each tensor. in_room: bytes of the room in use, which it increases.
-  void place(std::span<const Tensor> tensors, bool are_written, uint64_t& in_room);
+  /// Appends the location of each tensor to locations_: in common memory, else in room_. room_used: bytes of room_ in use, which it
+  /// increases.
+  void locate(std::span<const Tensor> tensors, bool are_written, uint64_t& room_used);
 
   std::vector<Ports> ports_;
   CommonMemory memory_;
-  struct Placed {
+  /// Where the host finds a tensor.
+  struct Location {
     CommonMemory::Name name;
     bool is_in_room = false;  ///< name.offset is relative to the start of room_
   };
-  std::vector<Placed> placed_;  ///< operands, then results, of the call
-  Mapping room_;
-  uint64_t room_offset_ = 0;
-  Lane* lane_ = nullptr;
-  std::string message_;
+  std::vector<Location> locations_;  ///< of the operands, then of the results, of the current call
+  Mapping room_;                     ///< shared memory for tensors that are in memory of this process alone
+  uint64_t room_offset_ = 0;         ///< of room_ in the shared file
+  Lane* lane_ = nullptr;             ///< of the run of the node; null: it does not run
+  std::string message_;              ///< the last one sent or received
 };
 
 }  // namespace tenon::plugin::worker

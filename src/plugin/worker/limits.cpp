@@ -19,14 +19,14 @@ namespace tenon::plugin::worker {
 
 namespace {
 
-constexpr uint64_t kStack = 8 << 20;
-constexpr size_t kSignalStack = 64 * 1024;
+constexpr uint64_t kStackBytes = 8 << 20;        ///< of each thread
+constexpr size_t kSignalStackBytes = 64 * 1024;  ///< on which signal handlers run
 
-ControlBlock* control = nullptr;
-thread_local Lane* lane = nullptr;
-std::atomic<uint64_t> limit = 0, base = 0;  ///< bytes that the plugin may take; those that are none of its
+ControlBlock* control = nullptr;            ///< where handlers record how the process ends
+thread_local Lane* lane = nullptr;          ///< the one that this thread serves
+std::atomic<uint64_t> limit = 0, base = 0;  ///< bytes that the plugin may allocate (0: any number); bytes of the process without the plugin
 
-/// Bytes of memory of its own, stacks too: what RLIMIT_DATA counts. For signal handlers as well.
+/// Private memory of the process with its stacks, in bytes, as RLIMIT_DATA counts it. Signal handlers may call it.
 uint64_t data_bytes() {
   char text[256] = {};
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -45,11 +45,13 @@ uint64_t data_bytes() {
   return pages * kPage;
 }
 
-uint64_t taken() {
+/// Bytes that the plugin has allocated.
+uint64_t plugin_bytes() {
   const uint64_t now = data_bytes(), before = base;
   return now > before ? now - before : 0;
 }
 
+/// Sets the limit of the operating system to base + limit.
 void set_limit() {
   if (limit == 0) return;
   rlimit to{};
@@ -58,57 +60,60 @@ void set_limit() {
   setrlimit(RLIMIT_DATA, &to);
 }
 
-void note_signal(int number, siginfo_t* info, void*) {
-  control->data_bytes.store(taken());
+/// The handler of fatal signals: records them in `control`, then lets the signal end the process.
+void on_fatal_signal(int number, siginfo_t* info, void*) {
+  control->data_bytes.store(plugin_bytes());
   if (number == SIGSEGV || number == SIGBUS) control->address.store(reinterpret_cast<uintptr_t>(info->si_addr));
   if (lane) lane->blamed.store(1);
   std::signal(number, SIG_DFL);
-  raise(number);  // comes when this function returns
+  raise(number);  // delivered when this function returns: until then the signal is blocked
 }
 
 }  // namespace
 
 void limit_memory(uint64_t bytes) {
   limit = bytes;
-  base = data_bytes() + kStack * static_cast<uint64_t>(usable_cpus());  // for the threads of parallel_for
+  base = data_bytes() + kStackBytes * static_cast<uint64_t>(usable_cpus());  // for the threads of parallel_for
   set_limit();
 }
 
 void raise_limit_for_stack() {
-  base += kStack;
+  base += kStackBytes;
   set_limit();
 }
 
-bool is_nearly_full() { return limit > 0 && taken() > limit / 10 * 9; }
+bool is_nearly_full() { return limit > 0 && plugin_bytes() > limit / 10 * 9; }
 
 void install_end_handlers(ControlBlock& to) {
   control = &to;
   struct sigaction action{};
-  action.sa_sigaction = note_signal;
+  action.sa_sigaction = on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
   std::atexit([] {
-    control->data_bytes.store(taken());
+    control->data_bytes.store(plugin_bytes());
     if (lane) lane->blamed.store(1);
   });
 }
 
 void set_thread_lane(Lane& of) {
   lane = &of;
-  const stack_t stack{.ss_sp = new std::byte[kSignalStack], .ss_flags = 0, .ss_size = kSignalStack};  // as long as the thread: for ever
+  const stack_t stack{.ss_sp = new std::byte[kSignalStackBytes],
+                      .ss_flags = 0,
+                      .ss_size = kSignalStackBytes};  // never freed: threads that serve a lane never end
   sigaltstack(&stack, nullptr);
 }
 
 void watch_host(int host) {
-  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, host, 0));
+  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, host, 0));  // negative where the kernel has no such call
   if (getppid() != host) _exit(0);
   std::thread([=] {
-    pollfd gone{.fd = descriptor, .events = POLLIN, .revents = 0};
+    pollfd host_end{.fd = descriptor, .events = POLLIN, .revents = 0};
     while (getppid() == host) {
-      if (descriptor < 0) usleep(100'000);  // an older kernel
-      else poll(&gone, 1, -1);
+      if (descriptor < 0) usleep(100'000);
+      else poll(&host_end, 1, -1);
     }
-    kill(0, SIGKILL);  // and what plugins started
+    kill(0, SIGKILL);  // the process group: with the processes that plugins started
   }).detach();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tenon-plugin-worker: serves one library of plugins to the process that started it, through the file that it was given as
-// descriptor 3. "sealed" after the process's number: descriptor 4 is the library.
+// descriptor 3. Its arguments are the id of that process, and "sealed" where descriptor 4 is the library.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,34 +16,35 @@
 namespace tenon::plugin::worker {
 namespace {
 
-/// Lines of the library, which the host reads whenever it waits. Where there is no room the caller waits for that.
-class Log {
+/// Writes log lines of the library to the ring buffer, which the host reads whenever it waits. A full buffer blocks the caller.
+class LogWriter {
  public:
-  explicit Log(LogStream& to) : to_(to) {}
+  explicit LogWriter(LogStream& to) : stream_(to) {}
   void write(tenon_severity severity, std::string_view text) {
     const std::lock_guard held(lock_);
     const uint32_t head[] = {static_cast<uint32_t>(severity), static_cast<uint32_t>(text.size())};
-    add({reinterpret_cast<const char*>(head), sizeof head});
-    add(text);
+    append({reinterpret_cast<const char*>(head), sizeof head});
+    append(text);
   }
 
  private:
-  void add(std::string_view bytes) {
+  void append(std::string_view bytes) {
     while (!bytes.empty()) {
-      const uint64_t at = to_.written.load(std::memory_order_relaxed), used = at - to_.read.load(std::memory_order_acquire);
-      const uint64_t start = at % LogStream::kRoom;
+      const uint64_t written = stream_.written.load(std::memory_order_relaxed),
+                     used = written - stream_.read.load(std::memory_order_acquire);
+      const uint64_t start = written % LogStream::kRoom;
       const size_t count = std::min<size_t>({bytes.size(), LogStream::kRoom - used, LogStream::kRoom - start});
-      std::memcpy(to_.room.data() + start, bytes.data(), count);
-      to_.written.store(at + count, std::memory_order_release);
+      std::memcpy(stream_.room.data() + start, bytes.data(), count);
+      stream_.written.store(written + count, std::memory_order_release);
       bytes.remove_prefix(count);
       if (count == 0) usleep(200);
     }
   }
-  std::mutex lock_;
-  LogStream& to_;
+  std::mutex lock_;  ///< keeps the parts of a line together
+  LogStream& stream_;
 };
 
-/// Answers one lane for ever.
+/// Answers the requests of one lane, without end.
 [[noreturn]] void serve(WorkerService& service, Lane& lane) {
   set_thread_lane(lane);
   std::string message, answer;
@@ -62,10 +63,12 @@ class Log {
   }
 }
 
-int main_of(int host, bool has_library) {
+/// host: the id of the process that started this one. has_library: descriptor kLibrary is the library.
+int run_worker(int host, bool has_library) {
+  // Descriptors that were inherited by accident.
   syscall(SYS_close_range, (has_library ? kLibrary : kFile) + 1, ~0U, 0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  const rlimit no_core_dump{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core_dump);
   watch_host(host);
   auto shared = Mapping::of(kFile, 0, kDataStart);
   if (!shared) {
@@ -74,7 +77,7 @@ int main_of(int host, bool has_library) {
   }
   ControlBlock& control = *reinterpret_cast<ControlBlock*>(shared->data());
   install_end_handlers(control);
-  auto& log = *new Log(control.log);
+  auto& log = *new LogWriter(control.log);  // log and service are used by threads without end, and so never deleted
   auto& service =
       *new WorkerService(host, [&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
   for (uint32_t started = 0; true;) {
@@ -93,7 +96,7 @@ int main_of(int host, bool has_library) {
 int main(int argc, char** argv) {
   using namespace tenon::plugin::worker;
   const bool has_library = argc == 3 && std::strcmp(argv[2], kSealed) == 0;
-  if (argc == 2 || has_library) return main_of(std::atoi(argv[1]), has_library);
+  if (argc == 2 || has_library) return run_worker(std::atoi(argv[1]), has_library);
   std::fputs("tenon-plugin-worker is started by Tenon, which gives it a file as descriptor 3\n", stderr);
   return EXIT_FAILURE;
 }

@@ -22,7 +22,8 @@ Error no_memory(uint64_t bytes) {
       .advice("give smaller inputs, or run without --isolate-plugins");
 }
 
-uint64_t pages(uint64_t bytes) { return std::max((bytes + kPage - 1) / kPage, uint64_t{1}) * kPage; }
+/// Rounds up to whole pages, at least one. Unit: bytes.
+uint64_t page_bytes(uint64_t bytes) { return std::max((bytes + kPage - 1) / kPage, uint64_t{1}) * kPage; }
 
 }  // namespace
 
@@ -49,22 +50,22 @@ Result<std::shared_ptr<SharedFile>> SharedFile::make(uint64_t first) {
   const int descriptor = memfd_create("tenon-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return no_memory(kFileBytes);
   std::shared_ptr<SharedFile> out(new SharedFile(descriptor, first));
-  // Nobody can take the memory from under us.
+  // Seals: a worker cannot shrink the file, which would end the host at its next access.
   if (ftruncate(descriptor, kFileBytes) != 0 || fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return no_memory(kFileBytes);
   return out;
 }
 
 Result<SharedFile::Part> SharedFile::part(const std::shared_ptr<SharedFile>& file, uint64_t bytes) {
-  const uint64_t size = pages(bytes);
+  const uint64_t size = page_bytes(bytes);
   Part out;
   {
     const std::lock_guard held(file->lock_);
-    const auto found = std::ranges::find_if(file->free_, [&](const auto& part) { return part.second >= size; });
+    const auto found = std::ranges::find_if(file->free_, [&](const auto& range) { return range.second >= size; });
     if (found == file->free_.end()) return no_memory(bytes);
-    const auto [offset, room] = *found;
+    const auto [offset, free_bytes] = *found;
     file->free_.erase(found);
-    if (room > size) file->free_.emplace(offset + size, room - size);
+    if (free_bytes > size) file->free_.emplace(offset + size, free_bytes - size);
     out.offset_ = offset;
   }
   auto mapping = Mapping::of(file->descriptor_, out.offset_, size);
@@ -81,6 +82,7 @@ void SharedFile::give_back(uint64_t offset, uint64_t bytes) {
   if (owner_ != getpid()) return;
   fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   const std::lock_guard held(lock_);
+  // Joins the range with free ranges next to it.
   auto at = free_.emplace(offset, bytes).first;
   if (const auto next = std::next(at); next != free_.end() && at->first + at->second == next->first) {
     at->second += next->second;

@@ -60,11 +60,12 @@ class SharedFile {
     Mapping mapping_;
     uint64_t offset_ = 0;
   };
-  /// Errors: out_of_memory.
+  /// Allocates a part of at least so many bytes. Errors: out_of_memory.
   static Result<Part> part(const std::shared_ptr<SharedFile>& file, uint64_t bytes);
 
  private:
   SharedFile(int descriptor, uint64_t first);
+  /// Frees that range of the file and its memory.
   void give_back(uint64_t offset, uint64_t bytes);
 
   int descriptor_;

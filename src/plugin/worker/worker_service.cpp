@@ -15,9 +15,10 @@ namespace tenon::plugin::worker {
 
 namespace {
 
-/// The host's description of a node's operands and results. results: where `in` begins.
-void share(std::span<const Tensor> operands, std::span<const Tensor> places, CommonMemory::Name results, const Mapping& in,
-           CommonMemory& to) {
+/// Sets `to` to the memory of a node's operands and of its results (`places`), which are in the mapping `in`. results: the name of its
+/// start.
+void set_common_memory(std::span<const Tensor> operands, std::span<const Tensor> places, CommonMemory::Name results, const Mapping& in,
+                       CommonMemory& to) {
   to.clear();
   for (size_t k = 0; k < operands.size(); ++k)
     if (!operands[k].empty_handle())
@@ -44,15 +45,15 @@ Result<void> WorkerService::answer(Verb verb, Unpacker& from, Packer& to, Lane& 
     case Verb::destroy: {
       const auto id = from.number();
       std::unique_lock held(lock_);
-      const auto gone = objects_.extract(id);
-      held.unlock();
+      const auto removed = objects_.extract(id);
+      held.unlock();  // its destructor calls the plugin
       return {};
     }
     case Verb::detach: {
       const auto id = from.number();
       std::unique_lock held(lock_);
-      const auto gone = runners_.extract(id);
-      held.unlock();
+      const auto removed = runners_.extract(id);
+      held.unlock();  // its destructor calls the plugin
       return {};
     }
   }
@@ -129,10 +130,9 @@ Result<void> WorkerService::attach(Unpacker& from, Packer& to) {
 
 WorkerService::HostedRunner& WorkerService::runner_of(int64_t id) {
   const std::lock_guard held(lock_);
-  return runners_.at(id);  // which stays where it is
+  return runners_.at(id);  // an element of a std::map, which does not move
 }
 
-/// Memory of the host, to be read alone. Null where the system does not let it.
 const std::byte* WorkerService::host_memory(int file, uint64_t offset, uint64_t bytes, HostedRunner& to) const {
   const int opened = ::open(fmt::format("/proc/{}/fd/{}", host_, file).c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0) return nullptr;
@@ -173,11 +173,11 @@ Result<void> WorkerService::set_shapes(Unpacker& from, Packer& to) {
     const auto kind = from.number();
     Sizes sizes = from.numbers();
     const auto at = from.as<uint64_t>();
-    wanted[k] = kind != 0;
+    wanted[k] = kind != 0;  // kind 0: not wanted; 1: written to `at`; 2: its size depends on data, so the host fetches it after the run
     h.is_late[k] = kind == 2;
     if (kind == 1) places[k] = Tensor::view(h.results[k], std::move(sizes), h.written.data() + at, nullptr);
   }
-  if (h.graphs) share(operands, places, {.where = CommonMemory::kSharedFile, .offset = written}, h.written, h.graphs->memory());
+  if (h.graphs) set_common_memory(operands, places, {.where = CommonMemory::kSharedFile, .offset = written}, h.written, h.graphs->memory());
   TRY(h.runner->set_shapes(operands, places, wanted));
   to << reinterpret_cast<uintptr_t>(h.read.data()) << reinterpret_cast<uintptr_t>(h.written.data());
   h.data.clear();
@@ -192,7 +192,7 @@ Result<void> WorkerService::run(Unpacker& from, Packer& to, Lane& lane) {
   HostedRunner& h = runner_of(from.number());
   const int threads = std::min(from.as<int>(), default_thread_pool().size());
   for (size_t k = 0; k < h.data.size(); ++k)
-    if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // what it holds may be new
+    if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // tells the plugin that the values may have changed
   if (h.graphs) h.graphs->serve(&lane);
   auto done =
       h.runner->run({.thread_pool = threads > 1 ? &default_thread_pool() : nullptr,

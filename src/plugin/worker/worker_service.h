@@ -30,22 +30,24 @@ class WorkerService {
     std::unique_ptr<HostGraphs> graphs;  ///< null: it has none
     std::unique_ptr<Runner> runner;
     std::vector<DType> results;
-    std::vector<bool> is_late;
+    std::vector<bool> is_late;      ///< of each result: its size depends on data, so the host fetches it after the run
     Mapping read, written;          ///< operands that are copied here; results
     std::vector<Mapping> operands;  ///< operands that are mapped from the host's shared memory
     std::vector<void*> data;        ///< of all operands; null of one that is missing
   };
 
+  // The requests; see Verb. `from` holds the arguments, `to` takes the results.
   Result<void> open(Unpacker& from);
   Result<void> create(Unpacker& from, Packer& to);
   Result<void> attach(Unpacker& from, Packer& to);
   Result<void> set_shapes(Unpacker& from, Packer& to);
+  /// Maps memory of the host for reading: that range of its file descriptor `file`. Null: the system does not allow it.
   const std::byte* host_memory(int file, uint64_t offset, uint64_t bytes, HostedRunner& to) const;
   Result<void> run(Unpacker& from, Packer& to, Lane& lane);
   Result<void> late(Unpacker& from);
   HostedRunner& runner_of(int64_t id);
 
-  const int host_;
+  const int host_;  ///< id of the host's process
   const Logger logger_;
   std::shared_ptr<const Library> library_;
   std::mutex lock_;
