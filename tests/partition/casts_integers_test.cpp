@@ -6,7 +6,7 @@ namespace tenon::partition {
 namespace {
 
 /// Bytes that ran over are cut to their low bits before anyone divides or compares them; those that cannot run over are passed on.
-TEST(Casts, IntegersThatMayRunOverAreCastBetweenNodes) {
+TEST(Casts, IntegersThatMayOverflowAreCastBetweenNodes) {
   const Lacking acc("acc", {DType::i8});
   EXPECT_EQ(partitioned("graph main(x: i8[4], y: i8[4]) { a = Add(x, y) b = Max(a, y) return b }", {&acc, &kHost}).text,
             "host: Cast(i32) Cast(i32) | acc: Add(i32) | host: Cast(i8) Cast(i32) | acc: Max(i32) | host: Cast(i8)");
@@ -15,7 +15,7 @@ TEST(Casts, IntegersThatMayRunOverAreCastBetweenNodes) {
 }
 
 /// Sums, products and what moves elements need no more than low bits, and give no more.
-TEST(Casts, OverflowedIntegersPassToReadersOfLowBits) {
+TEST(Casts, OverflowedIntegersReachReadersOfLowBitsWithoutACast) {
   const Lacking acc("acc", {DType::i8});
   EXPECT_EQ(
       partitioned("graph main(x: i8[4], y: i8[4]) { a = Add(x, y) b = Mul(a, y) c = BitwiseXor(b, a) return c }", {&acc, &kHost}).text,
@@ -32,7 +32,7 @@ TEST(Casts, OverflowedIntegersPassToReadersOfLowBits) {
 }
 
 /// Where elements stand is told by whole numbers.
-TEST(Casts, IndicesThatRanOverAreCast) {
+TEST(Casts, OverflowedIndicesAreCast) {
   const Lacking acc("acc", {DType::i32});
   EXPECT_EQ(
       partitioned("graph main(x: i32[4], i: i32[4], j: i32[4]) { k = Add(i, j) g = Gather(x, k) n = Add(g, i) return n }", {&acc, &kHost})

@@ -65,7 +65,7 @@ Pair results_of(uint64_t seed, bool floats, double largest) {
   return out;
 }
 
-TEST(CastsRandom, IntegersAreTheSameToTheBit) {
+TEST(CastsRandom, IntegersAreBitIdentical) {
   size_t with_casts = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Pair got = results_of(seed, false, 1e12);
@@ -81,7 +81,7 @@ TEST(CastsRandom, IntegersAreTheSameToTheBit) {
 }
 
 /// Between two nodes nothing is rounded that was: both lie as near the truth as roundings to the narrowest type let them.
-TEST(CastsRandom, FloatsLieWithinTheirBounds) {
+TEST(CastsRandom, FloatErrorsAreWithinTheirBounds) {
   size_t with_casts = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Pair got = results_of(seed, true, 2);

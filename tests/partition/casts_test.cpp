@@ -5,7 +5,7 @@
 namespace tenon::partition {
 namespace {
 
-TEST(Casts, ANodeOfAMissingTypeRunsInAWiderOne) {
+TEST(Casts, ANodeOfAnUnsupportedTypeRunsInAWiderOne) {
   const Lacking acc("acc", {DType::f16});
   const Outcome got = partitioned("graph main(x: f16[4]) { a = Exp(x) return a }", {&acc, &kHost});
   // What has no f16 cannot cast it either.
@@ -26,7 +26,7 @@ TEST(Casts, AppearOnlyAtTheSegmentBoundary) {
 }
 
 /// It takes both, but not one of the ops in f16: the Casts are its own.
-TEST(Casts, AreOfTheBackendThatTheyAreFor) {
+TEST(Casts, RunOnTheBackendThatNeedsThem) {
   class Picky final : public backend::Backend {
    public:
     std::string_view name() const override { return "acc"; }
@@ -47,7 +47,7 @@ TEST(Casts, AreOfTheBackendThatTheyAreFor) {
             "acc: Cast(f32) Exp(f32) Neg(f32) Cast(f16)");
 }
 
-TEST(Casts, WiderTypesInTheirOrder) {
+TEST(Casts, WiderTypesAreTriedInOrder) {
   const Lacking no_f32("acc", {DType::f16, DType::f32});
   EXPECT_EQ(partitioned("graph main(x: f16[4]) { a = Exp(x) return a }", {&no_f32, &kHost}).text,
             "host: Cast(f64) | acc: Exp(f64) | host: Cast(f16)");
@@ -58,7 +58,7 @@ TEST(Casts, WiderTypesInTheirOrder) {
             "host: Cast(i64) | acc: Add(i64) | host: Cast(u8)");
 }
 
-TEST(Casts, OnlyWhatIsRefusedForItsTypes) {
+TEST(Casts, ReachOnlyNodesRefusedForTheirTypes) {
   const Lacking acc("acc", {DType::f16}, {"Exp"});
   EXPECT_EQ(partitioned("graph main(x: f16[4]) { a = Exp(x) return a }", {&acc, &kHost}).text, "host: Exp(f16)");
   const Lacking no_bool("acc", {DType::boolean});
@@ -68,7 +68,7 @@ TEST(Casts, OnlyWhatIsRefusedForItsTypes) {
 }
 
 /// f64 to f32 and i64 to i32 lose values: the user's word.
-TEST(Casts, NarrowTypesByTheUsersWordAlone) {
+TEST(Casts, NarrowOnlyWhereTheUserAllows) {
   const Lacking acc("acc", {DType::f64, DType::i64});
   Constraints constraints;
   constraints.narrow = {{DType::f64, DType::f32}, {DType::i64, DType::i32}};
@@ -88,7 +88,7 @@ TEST(Casts, ConstantsThatDoNotFitAreNotNarrowed) {
   EXPECT_EQ(partitioned(fmt::format(kText, INT64_MAX), {&acc, &kHost}, constraints).text, "host: Add(i64)");
 }
 
-TEST(Casts, ConstantsAreBroughtAtOnceAndOneCastServesAll) {
+TEST(Casts, ConstantsAreConvertedAtBuildTimeAndReadersShareOneCast) {
   const Lacking acc("acc", {DType::f16});
   const Outcome got =
       partitioned("graph main(x: f16[2]) { const w: f16[2] = [1, 2] a = Add(x, w) b = Mul(x, w) c = Sub(a, b) return c }", {&acc, &kHost});
@@ -96,7 +96,7 @@ TEST(Casts, ConstantsAreBroughtAtOnceAndOneCastServesAll) {
 }
 
 /// What a Cast of the source was made of is taken, where nothing is lost by it; what it rounds stays rounded.
-TEST(Casts, ACastOfTheSourceIsNotFollowedByAnother) {
+TEST(Casts, ACastInTheModelIsNotFollowedByAnother) {
   const Lacking acc("acc", {DType::i32, DType::f16});
   EXPECT_EQ(partitioned("graph main(x: u8[4]) { c = Cast(x, to=6) a = Neg(c) return a }", {&acc, &kHost}).text,
             "acc: Cast(i64) Neg(i64) | host: Cast(i32)");
@@ -111,7 +111,7 @@ TEST(Casts, ACastOfTheSourceIsNotFollowedByAnother) {
             "acc: Neg(i32) | host: Cast(i64) Cast(i64)");
 }
 
-TEST(Casts, APairOfTheSourceStays) {
+TEST(Casts, APairOfCastsInTheModelStays) {
   const Lacking acc("acc", {DType::f16});
   EXPECT_EQ(
       partitioned("graph main(x: f32[4]) { a = Neg(x) c = Cast(a, to=10) d = Cast(c, to=1) b = Exp(d) return b }", {&acc, &kHost}).text,
@@ -136,7 +136,7 @@ TEST(Casts, RespectConstraints) {
 }
 
 /// A segment that is given up leaves no Casts.
-TEST(Casts, WhatFallsBackIsAsItWas) {
+TEST(Casts, NodesOnTheFallbackKeepTheirTypes) {
   const Lacking acc("acc", {DType::f16}, {"Erf"});
   Constraints constraints;
   constraints.min_block_size = 2;
@@ -147,7 +147,7 @@ TEST(Casts, WhatFallsBackIsAsItWas) {
   EXPECT_EQ(partitioned(kText, {&acc, &kHost}, constraints).text, "host: Exp(f16) Erf(f16) Neg(f16) Abs(f16)");
 }
 
-TEST(Casts, ByCostToo) {
+TEST(Casts, InsertedWhenAssigningByCost) {
   const Lacking acc("acc", {DType::f16}), dear("dear", {DType::f16});
   Constraints constraints;
   constraints.assign = Assign::cost;
@@ -158,7 +158,7 @@ TEST(Casts, ByCostToo) {
 }
 
 /// A weight of 32 bytes each in f32, and 64 for what a node reads and gives: two have room. What has none is as it was.
-TEST(Casts, NarrowTypesNeedLessRoom) {
+TEST(Casts, NarrowTypesNeedLessMemory) {
   const Lacking acc("acc", {DType::f64});
   Constraints constraints;
   constraints.narrow = {{DType::f64, DType::f32}};
@@ -183,7 +183,7 @@ TEST(Casts, DoNotCountAsWork) {
   EXPECT_EQ(got.partition.accelerated_share(Roles(backends, size_t{0})), 1);
 }
 
-TEST(Casts, InBodiesToo) {
+TEST(Casts, AreInsertedInBodies) {
   const Lacking acc("acc", {DType::f16}, {"If"});
   const Outcome got = partitioned(R"(graph main(c: bool[], x: f16[4]) {
     y = If(c) then_branch={ graph(h) { p = Exp(h) return p } } captures=[x] else_branch={ graph(h) { q = Neg(h) return q } } captures=[x]
@@ -196,7 +196,7 @@ TEST(Casts, InBodiesToo) {
 }
 
 /// Where nobody refuses, nobody is asked more than without; where many equal nodes are refused, one is tried.
-TEST(Casts, CostNothingWhereNothingIsRefused) {
+TEST(Casts, AreNotInsertedWhereNothingIsRefused) {
   const auto asked = [](std::string_view text, const Lacking& acc, bool casts) {
     auto graph = graph_of(text);
     const backend::Backends backends = {&acc, &kHost};
@@ -272,7 +272,7 @@ std::string refused(std::vector<Narrowing> narrow, const backend::Backends& back
   return checked ? "" : std::string(checked.error()->what);
 }
 
-TEST(Narrowing, RefusesWhatIsNone) {
+TEST(Narrowing, RefusesTypesThatAreNotNarrower) {
   const Lacking acc("acc", {});
   const backend::Backends two = {&acc, &kHost}, one = {&kHost};
   EXPECT_EQ(refused({{DType::f64, DType::f32}, {DType::i64, DType::i32}}, two), "");

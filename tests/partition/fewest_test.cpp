@@ -33,7 +33,7 @@ uint32_t exhaustive(const Problem& problem) {
   return least;
 }
 
-TEST(Fewest, IsWhatAnExhaustiveSearchFinds) {
+TEST(Fewest, EqualsAnExhaustiveSearch) {
   Draw draw(1);
   for (int k = 0; k < 10'000; ++k) {
     const uint16_t targets = k % 2 ? 2 : 3;
@@ -94,7 +94,7 @@ TEST(Fewest, IsProvedForMostGraphsOf200NodesAndThreeOrFourTargets) {
   RecordProperty("proved", proved);
 }
 
-TEST(Fewest, LooksAheadWhereTheSearchIsTooLong) {
+TEST(Fewest, GreedyCutLooksAheadBeyondTheBudget) {
   Draw draw(3);
   const Problem problem = any_targets(draw, Kind::window, 300, 4);
   const Cut looked = fewest_segments(problem, 0), searched = fewest_segments(problem);
@@ -105,7 +105,7 @@ TEST(Fewest, LooksAheadWhereTheSearchIsTooLong) {
 }
 
 /// Seeds of window graphs of 800 nodes and three targets that a short search does not settle.
-TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
+TEST(Fewest, IsSearchedAgainWithALargerBudget) {
   const backend::Backends none;
   const Roles roles(none, 3);
   for (uint64_t seed : {0, 1, 4, 6}) {

@@ -37,13 +37,13 @@ Lists names(const ir::Graph& graph, std::span<const ir::ValueId> values) {
   return out;
 }
 
-TEST(Cycles, ADiamondWithOneArmElsewhere) {
+TEST(Cycles, ADiamondWithABranchOnAnotherBackend) {
   EXPECT_EQ(lists("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) d = Abs(a) c = Add(b, d) return c }", {"a", "b", "c"}),
             (Lists{"acc: a b", "host: d", "acc: c"}));
 }
 
 /// Each pair is convex, and yet one of them must be parted.
-TEST(Cycles, TwoConvexClustersThatNeedEachOther) {
+TEST(Cycles, TwoConvexClustersThatDependOnEachOther) {
   EXPECT_EQ(lists("graph main(x: f32[4]) { a = Exp(x) d = Neg(x) b = Abs(d) c = Sqrt(a) return b, c }", {"a", "b"}).size(), 3u);
 }
 
@@ -62,7 +62,7 @@ TEST(Cycles, InterleavedGroupsAreJoinedBothWays) {
   EXPECT_EQ(lists(kText, {"p", "q", "r"}), (Lists{"acc: p q", "host: a b c", "acc: r"}));
 }
 
-TEST(Constants, BridgeNothing) {
+TEST(Constants, DoNotJoinSegments) {
   constexpr std::string_view kText = R"(graph main(x: f32[4], y: f32[4]) { const k: f32[4] = [1, 2, 3, 4]
     a = Add(x, k) b = Neg(a) c = Mul(b, k) d = Mul(y, k) return c, d })";
   const auto graph = graph_of(kText);
@@ -74,7 +74,7 @@ TEST(Constants, BridgeNothing) {
 }
 
 /// By way of a Cast, on both sides at once, several to a node, and beside an input.
-TEST(Constants, OfAnyKindBridgeNothing) {
+TEST(Constants, OfAnyKindDoNotJoinSegments) {
   constexpr std::string_view kText = R"(graph main(x: f32[4], y: f32[4], p: f32[4]) {
     const k: f32[4] = [1, 2, 3, 4] const low: f32[] = 0 const high: f32[] = 6 const whole: i64[4] = [4, 3, 2, 1]
     f = Cast(whole, to=1) a = Add(x, f) b = Mul(a, k) c = Clip(b, low, high) d = Mul(y, f) e = Sub(d, p) g = Add(c, k) h = Mul(e, p)
@@ -85,7 +85,7 @@ TEST(Constants, OfAnyKindBridgeNothing) {
   for (const Border& b : shares_of(*graph, {"b", "e"}).borders) EXPECT_FALSE(graph->value(b.value).is_constant());
 }
 
-TEST(Orders, FileOrderAloneSplitsNoSegment) {
+TEST(Orders, TheOrderInTheFileDoesNotSplitSegments) {
   EXPECT_EQ(lists("graph main(x: f32[4], y: f32[4]) { a = Exp(x) u = Neg(y) b = Abs(a) return b, u }", {"a", "b"}),
             (Lists{"acc: a b", "host: u"}));
 }
@@ -107,7 +107,7 @@ TEST(Orders, OfOperandsAndResultsAreThoseOfTheirUse) {
   EXPECT_EQ(names(*graph, graph->outputs()), (Lists{"d", "h", "c", "g"}));
 }
 
-TEST(Results, AValueThatThreeReadIsGivenOnce) {
+TEST(Results, AValueWithThreeReadersIsOneResult) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) c = Abs(a) d = Sqrt(a) return b, c, d }");
   const Partition partition = shares_of(*graph, {"a"});
   EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"a"}));
@@ -122,7 +122,7 @@ TEST(Results, AnOutputThatIsUsedInsideAndAnInputThatIsReturned) {
   EXPECT_TRUE(partition.borders.empty());
 }
 
-TEST(Results, ThatTheGraphGivesTwiceAreMadeOnce) {
+TEST(Results, ThatAreTwoGraphOutputsAreOneResult) {
   const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) return b, a, b as \"again\" }");
   const Partition partition = shares_of(*graph, {"a"});
   EXPECT_EQ(names(*graph, partition.segments[0].results), (Lists{"a"}));
@@ -148,13 +148,13 @@ TEST(Results, OfAGraphWithoutNodes) {
   EXPECT_EQ(partition.accelerated_share(Roles({&one, &host}, size_t{0})), 1);
 }
 
-TEST(Results, AnOperandThatIsLeftOutCrossesNoBorder) {
+TEST(Results, AMissingOperandCrossesNoBorder) {
   const auto graph = graph_of("graph main(x: f32[4], most: f32[]) { a = Exp(x) b = Clip(a, _, most) return b }");
   const Partition partition = shares_of(*graph, {"b"});
   EXPECT_EQ(names(*graph, partition.segments[1].operands), (Lists{"a", "most"}));
 }
 
-TEST(Results, OfSeveralOfWhichOneIsUsed) {
+TEST(Results, OfANodeWithOneUsedResultOfSeveral) {
   const auto graph = graph_of("graph main(x: f32[4], k: i64[1]) { v, i = TopK(x, k) n = Neg(i) return n }");
   const Partition partition = shares_of(*graph, {"v"});
   EXPECT_EQ(std::ranges::count(names(*graph, partition.segments[0].results), "i"), 1);
@@ -198,7 +198,7 @@ TEST(LeastSize, CountsNodesThatDoWork) {
   EXPECT_EQ(lists(kText, accelerated, 4), (Lists{"host: a r i b c h"}));
 }
 
-TEST(Fewest, AHundredThousandNodesTakeNoTime) {
+TEST(Fewest, AHundredThousandNodesArePartitionedQuickly) {
   Draw draw(4);
   const Problem problem = supported(draw, Kind::window, 100'000, 0.8);
   const auto start = std::chrono::steady_clock::now();

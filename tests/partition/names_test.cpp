@@ -9,7 +9,7 @@
 namespace tenon::partition {
 namespace {
 
-TEST(Names, AValueWithoutOneIsCalledByItsNode) {
+TEST(Names, AnUnnamedValueIsNamedAfterItsNode) {
   const auto graph = *ir::parse("graph main(x: f32[4]) { const k: i64[1] = [2] a = Neg(x) b, c = TopK(a, k) return b, c }", ops::table());
   Partition partition;
   for (auto& [n, name] : names_of_nodes(*graph)) {

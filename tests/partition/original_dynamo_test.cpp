@@ -42,7 +42,7 @@ TEST(OriginalFast, OneOpAndFullCompilation) {
 }
 
 TEST(OriginalFast, SeveralOpsAreOneSegment) { EXPECT_EQ(accelerated(kSums, {}, 2), 1u); }
-TEST(OriginalFast, AnOpBetweenThemMakesTwo) { EXPECT_EQ(accelerated(kSums, {"ReduceSum"}, 2), 2u); }
+TEST(OriginalFast, AnOpBetweenSupportedOnesMakesTwoSegments) { EXPECT_EQ(accelerated(kSums, {"ReduceSum"}, 2), 2u); }
 
 /// There it is silently one segment.
 TEST(OriginalFast, AnOpThatFallsBackAndIsNotThereIsAnError) {
@@ -58,7 +58,7 @@ constexpr std::string_view kNetwork = R"(graph main(x: f32[1,3,16,16], w: f32[4,
   t = Reshape(q, flat) m = MatMul(t, f) return m })";
 
 TEST(OriginalGlobal, ANetworkIsOneSegment) { EXPECT_EQ(accelerated(kNetwork, {}), 1u); }
-TEST(OriginalGlobal, ANetworkWithoutItsReluIsThree) { EXPECT_EQ(accelerated(kNetwork, {"Relu"}), 3u); }
+TEST(OriginalGlobal, ANetworkWithReluOnTheFallbackIsThreeSegments) { EXPECT_EQ(accelerated(kNetwork, {"Relu"}), 3u); }
 
 /// Takes nodes by their ops.
 class OfOps final : public backend::Backend {
@@ -106,13 +106,13 @@ TEST(OriginalHierarchical, TheOrderOfPriorityDecides) {
   EXPECT_EQ(hierarchical({&two, &one, &host}), (Lists{"two: c1 n1 r1 c2 n2 r2"}));
 }
 
-TEST(OriginalHierarchical, WhatIsForcedFallsBackBetweenThem) {
+TEST(OriginalHierarchical, PinnedOpsFallBackBetweenSegments) {
   const OfOps one("one", {"Conv"}), two("two", {"Conv", "BatchNormalization", "Relu"}), host("host", {});
   EXPECT_EQ(hierarchical({&one, &two, &host}, {"BatchNormalization"}),
             (Lists{"one: c1", "host: n1", "two: r1", "one: c2", "host: n2", "two: r2"}));
 }
 
-TEST(OriginalHierarchical, WhatNeitherTakesFallsBack) {
+TEST(OriginalHierarchical, UnsupportedOpsFallBack) {
   const OfOps one("one", {"Conv"}), two("two", {"Relu"}), host("host", {});
   EXPECT_EQ(hierarchical({&one, &two, &host}), (Lists{"one: c1", "host: n1", "two: r1", "one: c2", "host: n2", "two: r2"}));
 }

@@ -48,7 +48,7 @@ TEST(OriginalLists, OfTheBranchedModel) {
 }
 
 /// The relu may run in the first segment too, which is then large enough to stay.
-TEST(OriginalLists, FewestFillsWhatTheWalkGivesUp) {
+TEST(OriginalLists, FewestFillsSegmentsThatTheWalkDrops) {
   const auto graph = graph_of(kBranched);
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"log"})), (Lists{"acc: c1 c2 r", "host: log", "acc: c3 sum pool"}));
   Constraints three;
@@ -67,7 +67,7 @@ TEST(OriginalLists, SizesStayOnTheHost) {
 }
 
 /// Its least size of three, where every node does work.
-TEST(OriginalLists, WhatIsTooSmallDragsItsSizesAlong) {
+TEST(OriginalLists, SmallSegmentsFallBackWithTheirSizes) {
   const auto graph = graph_of(R"(graph main(x: f32[4,4], i: i32[2,1], u: f32[2,4]) {
     a = Exp(x) b = Abs(a) c = Neg(b) d = Cast(i, to=7) e = Shape(c) f = Identity(e)
     g = ScatterND(c, d, u) h = Expand(g, f) return h })");
@@ -75,7 +75,7 @@ TEST(OriginalLists, WhatIsTooSmallDragsItsSizesAlong) {
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"g"}, walk(3))), (Lists{"acc: a b c d", "host: e f g h"}));
 }
 
-TEST(OriginalLists, ASegmentWaitsForNothingThatItDoesNotNeed) {
+TEST(OriginalLists, ASegmentWaitsOnlyForItsOperands) {
   const auto graph = graph_of(R"(graph main(x: f32[4], y: f32[4]) {
     add = Add(x, y) lx = Erf(x) mul = Mul(x, add) ly = Erf(y) div = Div(mul, y) ld = Erf(div)
     s = SequenceConstruct(lx, ly, ld) cat = ConcatFromSequence(s, axis=0) return cat })");
@@ -119,7 +119,7 @@ TEST(OriginalShapes, OfADynamicAndAStaticOperand) {
   EXPECT_EQ(bounds, (std::vector<std::pair<int64_t, int64_t>>{{2, 8}, {4, 4}, {1, 1}, {4, 4}}));
 }
 
-TEST(OriginalStitching, EveryOperandIsMadeBefore) {
+TEST(OriginalStitching, EveryOperandIsComputedBefore) {
   for (std::string_view text : {kSequential, kBranched}) {
     const auto graph = graph_of(text);
     const Partition partition = shares_of(*graph, {"log"}, walk());

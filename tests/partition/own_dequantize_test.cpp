@@ -20,7 +20,7 @@ std::vector<size_t> uses_after_copying(std::string_view text) {
 
 using Uses = std::vector<size_t>;
 
-TEST(OwnDequantize, EachReaderGetsItsOwn) {
+TEST(OwnDequantize, EachReaderGetsACopy) {
   EXPECT_EQ(uses_after_copying(R"(graph main(x: u8[4]) {
     const scale: f32[] = 0.5 const zero: u8[] = 3
     a = DequantizeLinear(x, scale, zero) s = Exp(a) t = Neg(a) u = Abs(a) return s, t, u })"),

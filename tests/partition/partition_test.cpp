@@ -44,14 +44,14 @@ std::string partitioned(std::string_view text, const backend::Backends& backends
 
 constexpr std::string_view kDiamond = "graph main(x: f32[n]) { a = Exp(x) b = Neg(a) c = Abs(a) d = Sqrt(c) e = Add(b, d) return e }";
 
-TEST(Partition, GivesEachNodeToTheFirstThatTakesIt) {
+TEST(Partition, AssignsEachNodeToTheFirstBackendThatSupportsIt) {
   const Named one("one", {"b", "d"}), two("two", {"d", "e"}), host("host", {"a", "b", "c", "d", "e"});
   EXPECT_EQ(partitioned(kDiamond, {&one, &two, &host}), "a c one{ b d }( a c -> b d ) two{ e }( b d -> e )");
   EXPECT_EQ(partitioned(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d e }( c b -> e )");
   EXPECT_EQ(partitioned(kDiamond, {&host, &one, &two}), "a b c d e");
 }
 
-TEST(Partition, NeverMakesSegmentsThatNeedEachOther) {
+TEST(Partition, NeverMakesSegmentsThatDependOnEachOther) {
   const Named one("one", {"a", "e"}), host("host", {"b", "c", "d"});
   EXPECT_EQ(partitioned(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
 }
@@ -62,7 +62,7 @@ TEST(Partition, ReturnsValuesThatDefineASize) {
             "one{ i t }( x -> i t ) y");
 }
 
-TEST(Partition, PutsAReaderOfASizeAfterItsDefinition) {
+TEST(Partition, AReaderOfASizeFollowsItsDefinition) {
   const Named one("one", {"a", "b"}), host("host", {"h"});
   const auto graph = graph_of("graph main(x: f32[n]) { a = NonZero(x) h = Shape(x) b = Neg(h) return a, b }");
   const auto text = [&] { return text_of(*graph, *segments_of(*graph, {&one, &host})); };
@@ -117,7 +117,7 @@ TEST(Partition, EffectsKeepTheirOrder) {
   EXPECT_EQ(segments_with("test::Tell"), "one{ a }( x -> a ) b one{ c }( z -> c )");
 }
 
-TEST(Partition, SizesArePinnedLikeAnything) {
+TEST(Partition, NodesThatComputeSizesCanBePinned) {
   const Named one("one", {"a", "h", "b"}), host("host", {"h"});
   const auto graph = graph_of("graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }");
   const backend::Backends backends = {&one, &host};
@@ -130,7 +130,7 @@ TEST(Partition, SizesArePinnedLikeAnything) {
   EXPECT_EQ(lists_of(*graph, *partition), (std::vector<std::string>{"one: a h b"}));
 }
 
-TEST(Partition, PutsABodyAfterTheDefinitionOfItsSize) {
+TEST(Partition, ABodyFollowsTheDefinitionOfItsSize) {
   const Named one("one", {"a", "b"}), host("host", {"y", "p", "q"});
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     a = NonZero(x)
@@ -176,7 +176,7 @@ Partition by_cost(const ir::Graph& graph, const backend::Backends& backends, uin
   return *std::move(partition);
 }
 
-TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
+TEST(ByCost, ASegmentThatCostsMoreWithItsBordersFallsBack) {
   const auto graph = graph_of("graph main(x: f32[64]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Sqrt(c) return d }");
   const Named host("host", {"a", "b", "c", "d"});  // each takes 1
   const auto backends_of = [&](const Far& far) {
@@ -203,7 +203,7 @@ TEST(Partition, NamesTheReasonsOfAllBackends) {
 }
 
 /// Random graphs, random shares: every node is in one segment or in none, and after what it needs.
-TEST(Partition, OrdersAnyShareOfAnyGraph) {
+TEST(Partition, OrdersSegmentsOfRandomPlacements) {
   std::mt19937_64 random(7);
   const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
   for (int round = 0; round < 300; ++round) {

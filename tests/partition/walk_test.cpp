@@ -57,7 +57,7 @@ TEST(Levels, GiveTheSameNumberOfSegments) {
   EXPECT_EQ(leveled(kBranched, {2}), (Lists{{0, 1, 4}, {2}, {3, 5, 6}}));
 }
 
-TEST(TwoSegmentWalk, ASegmentWaitsForNothingThatItDoesNotNeed) {  // add, lgamma x, mul, lgamma y, div, lgamma div, list, cat
+TEST(TwoSegmentWalk, ASegmentWaitsOnlyForItsOperands) {  // add, lgamma x, mul, lgamma y, div, lgamma div, list, cat
   const Lists predecessors = {{}, {}, {0}, {}, {2}, {4}, {1, 3, 5}, {6}};
   EXPECT_EQ(walked(predecessors, {1, 3, 5}), (Lists{{0, 2, 4}, {1, 3, 5}, {6, 7}}));
 }

@@ -23,7 +23,7 @@ Result<void> run(const MadeOp& made, const RunResources& running = {}) {
 
 std::string what_of(const Result<void>& done) { return done ? "no error" : done.error()->what; }
 
-TEST(PluginGives, MorePiecesThanATeamTakes) {
+TEST(PluginGives, MoreTasksThanParallelForAccepts) {
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
     return call->parallel_for(call, INT64_MAX, 1, [](void*, int64_t, int64_t, int32_t) {}, nullptr);
@@ -32,7 +32,7 @@ TEST(PluginGives, MorePiecesThanATeamTakes) {
   EXPECT_EQ(what_of(run(made, {.thread_pool = &thread_pool, .threads = 2})), "its `enqueue` says: parallel_for: the count is too large");
 }
 
-TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {
+TEST(PluginGives, SizesSetTwice) {
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
     const int64_t sizes[] = {2};
@@ -43,7 +43,7 @@ TEST(PluginGives, SizesTwiceWhichWouldFreeTheFirstMemory) {
   EXPECT_NE(what_of(run(made)).find("set already"), std::string::npos);
 }
 
-TEST(PluginGives, SizesThatCannotBe) {
+TEST(PluginGives, NegativeOrOverflowingSizes) {
   for (const int64_t size : {int64_t{-1}, INT64_MAX, int64_t{1} << 55}) {
     static int64_t sized;
     sized = size;
@@ -59,7 +59,7 @@ TEST(PluginGives, SizesThatCannotBe) {
   EXPECT_NE(what_of(run(made)).find("null"), std::string::npos);
 }
 
-TEST(PluginGives, ACallThatIsUsedAfterItsEnd) {
+TEST(PluginGives, ACallUsedAfterItsEnd) {
   static const tenon_call* kept;
   MadeOp made;
   made.table.enqueue = [](void*, const tenon_call* call) -> int32_t {
@@ -75,7 +75,7 @@ TEST(PluginGives, ACallThatIsUsedAfterItsEnd) {
   EXPECT_EQ(kept->stopped(kept), 0) << "the run is gone";
 }
 
-TEST(PluginGives, MoreWorkspaceThanThereIs) {
+TEST(PluginGives, MoreWorkspaceThanMemory) {
   MadeOp made;
   made.table.workspace = [](void*, const tenon_tensor* const*, const tenon_tensor* const*, uint64_t* bytes) -> int32_t {
     *bytes = UINT64_MAX;
@@ -101,7 +101,7 @@ TEST(PluginGives, AnAttachedObjectThatWouldBeDestroyedTwice) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(PluginGives, ARangeOfWhatIsNoNumber) {
+TEST(PluginGives, ARangeOfAnUnsupportedType) {
   for (const int32_t type : {TENON_FIELD_CHAR, TENON_FIELD_DIMS, TENON_FIELD_BYTES, TENON_FIELD_I4}) {
     MadeOp made;
     auto rule = blank<tenon_field_rule>();
@@ -120,7 +120,7 @@ TEST(PluginGives, ARangeOfWhatIsNoNumber) {
   }
 }
 
-TEST(PluginGives, SizesThatTheHostDidNotMake) {
+TEST(PluginGives, InvalidDimensionHandles) {
   const tenon_host* const host = Host::permanent("sizes", nullptr).table();
   Symbols symbols;
   const tenon_dim seq = handle_of(symbols.symbol("seq"));
@@ -168,7 +168,7 @@ TEST(PluginGives, ResourcesThatRequestThemselves) {
   EXPECT_EQ(host->release(host, "key"), TENON_OK) << "the other one is there";
 }
 
-TEST(PluginGives, ASeverityThatThereIsNoneOf) {
+TEST(PluginGives, AnUnknownSeverity) {
   std::vector<int> seen;
   const tenon_host* const host =
       Host::permanent("log", [&](tenon_severity severity, std::string_view, std::string_view) { seen.push_back(severity); }).table();
@@ -185,7 +185,7 @@ TEST(PluginGives, TensorsWithoutSizes) {
   EXPECT_EQ(taken.error()->what, "its sizes are missing");
 }
 
-TEST(PluginGives, AddedGraphsOfNothing) {
+TEST(PluginGives, AddedGraphsWithNullArguments) {
   MadeOp made;
   made.table.add_graphs = [](void*, const tenon_graphs* graphs) -> int32_t {
     if (graphs->add(graphs, nullptr, nullptr) == TENON_OK) return TENON_OK;
@@ -199,14 +199,14 @@ TEST(PluginGives, AddedGraphsOfNothing) {
   EXPECT_NE(graphs.error()->what.find("there is no list of constants"), std::string::npos) << graphs.error()->what;
 }
 
-TEST(PluginGives, AFieldOfNothingToSave) {
+TEST(PluginGives, ANullFieldToSave) {
   MadeOp made;
   made.table.save = [](void*, const tenon_saver* saver) -> int32_t { return saver->put(saver, nullptr); };
   const Op op = made.read();
   EXPECT_EQ((*Object::create(op, TENON_BUILD, "node", {}, 1, 1))->save({}).error().code(), Code::bad_attribute);
 }
 
-TEST(PluginGives, IntegersThatADoubleDoesNotHold) {
+TEST(PluginGives, IntegersThatADoubleCannotRepresent) {
   const int64_t value = INT64_MAX - 6;
   const Field field{"f", TENON_FIELD_I64, 1, std::string(reinterpret_cast<const char*>(&value), sizeof value)};
   EXPECT_EQ(integer_of(field, 0), value);

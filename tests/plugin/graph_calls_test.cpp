@@ -41,7 +41,7 @@ struct Given {
   TensorViews operands, results;
 };
 
-TEST(GraphCalls, RunOnWhatTheyAreGiven) {
+TEST(GraphCalls, RunOnTheGivenTensors) {
   Given given;
   EXPECT_EQ(given.run(1), TENON_OK);
   EXPECT_EQ(given.graphs.seen,
@@ -73,7 +73,7 @@ TEST(GraphCalls, RefuseMemoryThatIsNotTheResultsOwn) {
   }
 }
 
-TEST(GraphCalls, RunOneAfterTheOther) {
+TEST(GraphCalls, RunInSequence) {
   Given given;
   int32_t inside = TENON_OK;
   given.graphs.act = [&]() -> Result<void> {

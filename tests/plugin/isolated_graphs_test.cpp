@@ -128,7 +128,7 @@ TEST(IsolatedGraphs, ReadOperandsWhereTheyAre) {
   EXPECT_EQ(node.runner->copied_bytes(), 0);
 }
 
-TEST(IsolatedGraphs, FailAsInThisProcess) {
+TEST(IsolatedGraphs, FailWithTheSameErrorsAsInProcess) {
   Node node(kLong);
   node.graphs.act = [] { return fail(Code::shape_mismatch, "there", "it does not fit").expected("this").found("that").advice("do so"); };
   const Diagnostic error = node.failed();
@@ -186,7 +186,7 @@ pid_t child() {
   return out;
 }
 
-TEST(IsolatedGraphs, OfAProcessThatEnds) {
+TEST(IsolatedGraphs, OfAKilledWorkerFail) {
   Node node(kLong);
   node.expect_right();
   node.graphs.act = [] {
@@ -203,7 +203,7 @@ size_t open_files() {
   return static_cast<size_t>(std::distance(begin(files), end(files)));
 }
 
-TEST(IsolatedGraphs, LeaveNothingWhereTheirPluginEnds) {
+TEST(IsolatedGraphs, LeaveNothingWhereTheirPluginCrashes) {
   Node crashes(kLong, "crash"), own(kLong, "own memory");
   size_t files = 0;
   for (int k = 0; k < 20; ++k) {
@@ -227,7 +227,7 @@ struct Chain {
   std::vector<std::unique_ptr<Node>> nodes;
 };
 
-TEST(IsolatedGraphs, WithinEachOther) {
+TEST(IsolatedGraphs, AreNested) {
   const auto of = object(kLong);
   Chain deep(of, 100);
   deep.nodes[0]->expect_right();
@@ -238,7 +238,7 @@ TEST(IsolatedGraphs, WithinEachOther) {
   deep.nodes[0]->expect_right();
 }
 
-TEST(IsolatedGraphs, OfMoreThreadsThanThereAreLanes) {
+TEST(IsolatedGraphs, RunsOnMoreThreadsThanLanes) {
   const auto of = object(kLong);
   std::atomic<int> right{0};
   std::vector<std::jthread> threads;
@@ -252,7 +252,7 @@ TEST(IsolatedGraphs, OfMoreThreadsThanThereAreLanes) {
 }
 
 /// What a process may say that writes over its own memory.
-TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
+TEST(IsolatedGraphs, TheHostRefusesInvalidRequests) {
   MadeGraphs graphs;
   GraphService service(graphs);
   const auto file = *SharedFile::make(kDataStart);

@@ -122,7 +122,7 @@ size_t children() {
   return out;
 }
 
-TEST(Isolation, AWholeLife) {
+TEST(Isolation, BuildRunAndDestroy) {
   logged.clear();
   {
     Node node(kLong, "Scaled", 3);
@@ -140,7 +140,7 @@ TEST(Isolation, AWholeLife) {
   EXPECT_EQ(children(), 0U);
 }
 
-TEST(Isolation, ThreadsOfItsOwn) {
+TEST(Isolation, RunsOnAThreadPool) {
   Node node(kLong);
   std::vector<float> x(100'000, 1.5F);
   const auto y = node.run(x, {.thread_pool = &default_thread_pool(), .threads = default_thread_pool().size()});
@@ -154,7 +154,7 @@ struct SentMessage {
   const char *what, *found;
 };
 
-TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
+TEST(Isolation, EachFaultIsOneErrorAndTheNextRunIsCorrect) {
   const std::vector<SentMessage> cases{
       {crash, Code::device_failed, "`enqueue` crashed (signal 11", "(f32[3])"},
       {abort_it, Code::device_failed, "`enqueue` crashed (signal 6", ""},
@@ -182,7 +182,7 @@ TEST(Isolation, EachHarmIsOneErrorAndTheNextRunIsRight) {
 }
 
 /// TENON_HARM_RUNS=1000 is the bar's number.
-TEST(Isolation, NothingIsLeft) {
+TEST(Isolation, NoProcessFileOrMappingIsLeft) {
   const char* const said = std::getenv("TENON_HARM_RUNS");
   const int runs = said ? std::atoi(said) : 30;
   Node node(kShort);
@@ -212,7 +212,7 @@ TEST(Isolation, AWorkerOfAnotherVersionIsRefused) {
   EXPECT_EQ(opened.error().code(), Code::wrong_target) << opened.error().text();
 }
 
-TEST(Isolation, LongTextsComeWhole) {
+TEST(Isolation, LongTextsArriveComplete) {
   Node node(kLong);
   EXPECT_NE(node.failed(long_text).what.find(std::string(300'000, 'x')), std::string::npos);
   logged.clear();
@@ -264,7 +264,7 @@ TEST(Isolation, OperandsAreCopiedWhereTheSystemDoesNotLetThemBeRead) {
   for (int k = 0; k < 3; ++k) EXPECT_EQ(run_there(node, reinterpret_cast<float*>(x.mutable_data()), static_cast<float>(k)), kManyBytes);
 }
 
-TEST(Isolation, CreateAsWell) {
+TEST(Isolation, FaultsInCreate) {
   const Node refused(kLong, "Scaled", -2);
   ASSERT_TRUE(refused.error);
   EXPECT_EQ(refused.error->code(), Code::bad_attribute);
@@ -334,7 +334,7 @@ TEST(Isolation, ConcurrentRunsNameTheFaultyPlugin) {
 }
 
 /// The copy of the host gets a process of its own, and leaves that of the other alone.
-TEST(Isolation, AForkedHost) {
+TEST(Isolation, RunsInAForkedHost) {
   Node node(kLong);
   node.expect_right();
   const pid_t copy = fork();
@@ -359,7 +359,7 @@ bool runs(pid_t process) {
   return name_end != text.npos && text.at(name_end + 2) != 'Z';
 }
 
-TEST(Isolation, TheProcessEndsWithItsHost) {
+TEST(Isolation, WorkerEndsWithItsHost) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const pid_t host = fork();

@@ -22,7 +22,7 @@ TEST(PluginLayout, StridesAreThoseOfTheLayout) {
   EXPECT_EQ(strides_of(TENON_CHANNELS_LAST, Sizes{}), Sizes{});
 }
 
-TEST(PluginLayout, SizesThatOutgrowThemselvesHaveNoElements) {
+TEST(PluginLayout, OverflowingSizesHaveNoElements) {
   const Tensor x = *Tensor::make(DType::f32, {0, int64_t{1} << 40, int64_t{1} << 40});
   for (int32_t layout : {TENON_STRIDED, TENON_CHANNELS_LAST}) {
     TensorViews views(1);

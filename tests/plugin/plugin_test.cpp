@@ -73,7 +73,7 @@ TEST(PluginSaved, RefusesNumbersThatFieldsCannotHold) {
   EXPECT_FALSE(decode_saved(bytes + "\x48\x81\x02"));  // a result of dtype 257
 }
 
-TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
+TEST(PluginOp, ReportsAllErrorsAtOnce) {
   MadeOp made;
   made.table.version = "";
   made.table.create = nullptr;
@@ -85,7 +85,7 @@ TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
     EXPECT_NE(op.error()->what.find(part), std::string::npos) << op.error()->what;
 }
 
-TEST(PluginOp, OfAnOlderHeaderHasZerosForWhatItLacks) {
+TEST(PluginOp, OfAnOlderHeaderHasZerosForMissingFields) {
   MadeOp made;
   EXPECT_TRUE(read_op(made.table)->runs());
   made.table.struct_size = offsetof(tenon_op, enqueue);  // of a header that had no such function

@@ -61,7 +61,7 @@ struct AddsShared {
   MadeOp made;
 };
 
-TEST(PluginThreads, ContextsShareAnObjectATeamAndResources) {
+TEST(PluginThreads, ContextsShareAnObjectAThreadPoolAndResources) {
   const AddsShared adds;
   const Op op = adds.made.read();
   const std::shared_ptr<const Object> object = *Object::create(op, TENON_RUN, "node", {}, 1, 1);
@@ -104,7 +104,7 @@ TEST(PluginThreads, RegistryIsReadWhileLibrariesLoad) {
   EXPECT_EQ(lines, 20);
 }
 
-TEST(PluginThreads, KeptRegistriesAreTheSameForAll) {
+TEST(PluginThreads, CachedRegistriesAreShared) {
   std::array<std::shared_ptr<const Registry>, kThreads> seen;
   const std::filesystem::path files[] = {TENON_HARM};
   at_once([&](int thread) {

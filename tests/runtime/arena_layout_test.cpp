@@ -36,7 +36,7 @@ Lives random_lives(uint64_t seed) {
   return l;
 }
 
-TEST(ArenaLayout, NeverOverlapsWhatLivesAtOneTime) {
+TEST(ArenaLayout, NeverOverlapsBuffersWithOverlappingLives) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const Lives l = random_lives(seed);
     const auto& buffers = l.program.buffers;
@@ -77,7 +77,7 @@ uint64_t plainly_laid_out(const Lives& l) {
   return total;
 }
 
-TEST(ArenaLayout, IsAsTightAsAllAgainstAll) {
+TEST(ArenaLayout, IsAsSmallAsThatOfPairwiseComparison) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const Lives l = random_lives(seed);
     EXPECT_EQ(lay_out(l.program, l.sizes)->bytes, plainly_laid_out(l)) << "seed " << seed;
@@ -85,7 +85,7 @@ TEST(ArenaLayout, IsAsTightAsAllAgainstAll) {
 }
 
 /// As many as a graph of as many nodes has where nothing is fused: comparing all with all would take minutes.
-TEST(ArenaLayout, UsesMemoryAgain) {
+TEST(ArenaLayout, ReusesMemory) {
   constexpr uint32_t kMany = 300000;
   Lives l;
   for (uint32_t k = 0; k < kMany; ++k) {

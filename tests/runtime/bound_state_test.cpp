@@ -42,7 +42,7 @@ TEST_F(BoundStateTest, RunsWriteToMemoryOfTheCaller) {
   EXPECT_EQ(context->length(0), 0);
 }
 
-TEST_F(BoundStateTest, BoundValueIsTheStates) {
+TEST_F(BoundStateTest, BoundValueBecomesTheStateValue) {
   float count[kOuter] = {40, 50};
   ASSERT_TRUE(context->bind_state(1, count_of(count)));
   ASSERT_TRUE(append(1));
@@ -100,7 +100,7 @@ TEST_F(BoundStateTest, ForkOfBoundStateHasItsOwnMemory) {
 }
 
 /// What the caller has bound lives as long as the context.
-TEST_F(BoundStateTest, KeepsTheOwnerOfItsMemory) {
+TEST_F(BoundStateTest, KeepsTheOwnerOfItsMemoryAlive) {
   auto owner = std::make_shared<std::array<float, kOuter>>();
   const std::weak_ptr<std::array<float, kOuter>> alive = owner;
   ASSERT_TRUE(context->bind_state(1, Tensor::view(DType::f32, {kOuter}, owner->data(), owner)));

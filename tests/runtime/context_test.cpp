@@ -46,7 +46,7 @@ TEST_F(ContextTest, GivesResultsWhoseSizesDependOnData) {
 }
 
 /// With a late size too: each of the two stages keeps its own layouts.
-TEST_F(ContextTest, PlansNothingForShapesAmongTheLastEight) {
+TEST_F(ContextTest, KeepsPlansOfTheLastEightShapes) {
   const auto run = [&](size_t n) { expect_run(std::vector<float>(n, 1), std::vector<float>(n, 2)); };
   for (size_t n = 1; n <= 8; ++n) run(n);
   EXPECT_EQ(context->plans_made(), 16u);
@@ -90,7 +90,7 @@ TEST_F(ContextTest, RefusesOneNameWithTwoSizes) {
   expect_run({1, -5, 3}, {2, 4});
 }
 
-TEST_F(ContextTest, RefusesIndicesOutsideTheirTable) {
+TEST_F(ContextTest, RefusesIndicesOutOfRangeOfTheirTable) {
   for (int64_t wrong : {int64_t{2}, int64_t{-1}, INT64_MAX, INT64_MIN}) {
     auto inputs = inputs_of({1, 2});
     inputs[1] = Tensor::of_i64({2}, std::vector<int64_t>{1, wrong});
@@ -191,7 +191,7 @@ TEST(Entries, OfAnotherNameAreRefusedWithTheNearest) {
   EXPECT_NE(refused.error()->advice.find("'main'"), std::string::npos);
 }
 
-TEST(ContextErrors, OfDevicesComeThrough) {
+TEST(ContextErrors, OfDevicesArePassedOn) {
   Program program = small_program();
   program.blobs[0].bytes = "something else";
   auto context = *Context::create(small_engine(program));
@@ -200,7 +200,7 @@ TEST(ContextErrors, OfDevicesComeThrough) {
   EXPECT_EQ(got.error().code(), Code::not_supported);
 }
 
-TEST(ContextSegments, AreMadeWithTheirWeightsWhereTheyLie) {
+TEST(ContextSegments, ReadWeightsWithoutACopy) {
   static const float kWeight[1 + kSlack / sizeof(float)] = {0.5f};
   EngineParts parts;
   parts.programs = small_program();
@@ -237,7 +237,7 @@ void stop_then_mark(const KernelArgs* args, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; ++k) static_cast<int64_t*>(args->buffers[1])[k] = 1;
 }
 
-TEST(Cancelling, IsNotForgottenWhenTheTokenIsReset) {
+TEST(Cancelling, PersistsWhenTheTokenIsReset) {
   auto context = calling_back();
   std::vector<int64_t> calls(64, reinterpret_cast<int64_t>(&stop_then_mark));
   RunOptions options;

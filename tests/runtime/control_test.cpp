@@ -19,7 +19,7 @@ std::vector<Tensor> turns_of(int64_t trips, std::vector<float> x) {
   return {Tensor::of_i64({}, {&trips, 1}), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};
 }
 
-TEST(Loop, CarriesValuesAndStacksRows) {
+TEST(Loop, PassesStatesAndStacksRows) {
   auto context = context_of(loop_program());
   for (int64_t trips : {3, 1, 2, 40}) {
     auto got = context->run(turns_of(trips, {1, 5}));
@@ -30,7 +30,7 @@ TEST(Loop, CarriesValuesAndStacksRows) {
   }
 }
 
-TEST(Loop, WithoutATurnGivesItsInitialValuesAndNoRows) {
+TEST(Loop, OfNoIterationsReturnsInitialValuesAndNoRows) {
   auto context = context_of(loop_program());
   for (int64_t trips : {int64_t{0}, int64_t{-7}}) {
     auto got = context->run(turns_of(trips, {4}));
@@ -40,7 +40,7 @@ TEST(Loop, WithoutATurnGivesItsInitialValuesAndNoRows) {
   }
 }
 
-TEST(Loop, WritesIntoMemoryThatWasBound) {
+TEST(Loop, WritesIntoBoundMemory) {
   auto context = context_of(loop_program());
   float last[2] = {}, rows[6] = {};
   context->bind_output(0, last, sizeof last);
@@ -54,7 +54,7 @@ TEST(Loop, WritesIntoMemoryThatWasBound) {
   EXPECT_EQ(refused.error().code(), Code::bad_input);
 }
 
-TEST(Loop, WithoutAnEndStopsOnRequestOrAtTheDeadline) {
+TEST(Loop, WithoutEndStopsOnRequestOrAtTheDeadline) {
   auto context = context_of(loop_program());
   const auto inputs = turns_of(INT64_MAX, {1});
   RunOptions options;
@@ -91,7 +91,7 @@ TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
 }
 
 /// Which of its results a buffer is says who places it: another one has other memory.
-TEST(Loop, RefusesABufferOfAResultThatIsAnother) {
+TEST(Loop, RefusesABufferOfAnotherResult) {
   ProgramTable p = loop_program();
   const auto on = std::ranges::find(p[1].buffers, BufferInfo::Kind::output, &BufferInfo::kind);
   ASSERT_NE(on, p[1].buffers.end());
@@ -100,7 +100,7 @@ TEST(Loop, RefusesABufferOfAResultThatIsAnother) {
   EXPECT_FALSE(decode(encode(p)));
 }
 
-TEST(Branch, RunsTheBodyThatTheConditionNames) {
+TEST(Branch, RunsTheBodyThatTheConditionSelects) {
   auto context = context_of(branch_program());
   for (bool condition : {true, false, true}) {
     const std::vector<Tensor> inputs = {Tensor::scalar(DType::boolean, condition), Tensor::of_f32({2}, std::vector<float>{1, 7})};
@@ -110,7 +110,7 @@ TEST(Branch, RunsTheBodyThatTheConditionNames) {
   }
 }
 
-TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
+TEST(Branch, RefusesAResultOfAnotherShapeThanDeclared) {
   ProgramTable p = branch_program();
   p[1].blobs = {{"test", "positives"}};
   auto context = context_of(p);
@@ -123,7 +123,7 @@ TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
   EXPECT_EQ(refused.error().code(), Code::bad_input);
 }
 
-TEST(Branch, HasItsMemoryInThePlan) {
+TEST(Branch, MemoryIsInThePlan) {
   ProgramTable p = branch_program();
   const auto without = planned_bytes(p, std::vector<Sizes>{{}, {100}});
   p[2].buffers[1].kind = BufferInfo::Kind::arena;
@@ -132,7 +132,7 @@ TEST(Branch, HasItsMemoryInThePlan) {
   EXPECT_GE(with->values, without->values + 400);
 }
 
-TEST(Branch, HasItsScratchMemoryInThePlan) {
+TEST(Branch, ScratchMemoryIsInThePlan) {
   ProgramTable p = branch_program();
   Step kernel{.kind = KernelStep{.scratch_bytes = 5000}, .buffers = {}, .results = {}, .sizes = {}, .bindings = {}, .label = ""};
   p[1].steps.push_back(kernel);
@@ -175,7 +175,7 @@ TEST(ControlBytes, WithAnyBitFlippedAreBadOrSound) {
   EXPECT_GT(refused, 1000u);
 }
 
-TEST(ControlBytes, RefuseEveryWildIndex) {
+TEST(ControlBytes, RefuseEveryIndexOutOfRange) {
   const std::vector<void (*)(ProgramTable&)> edits = {
       [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).first_body = 2; },
       [](ProgramTable& p) { std::get<LoopStep>(p[0].steps[0].kind).carried = 2; },

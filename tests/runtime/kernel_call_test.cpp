@@ -35,7 +35,7 @@ int64_t tasks_run(Ran& ran, bool watched) {
   return ran.tasks;
 }
 
-TEST(KernelCall, WatchedCallRunsAllTasksOnce) {
+TEST(KernelCall, CallThatMayBeStoppedRunsAllTasksOnce) {
   Ran ran;
   EXPECT_EQ(tasks_run(ran, true), 1000);
 }
@@ -46,7 +46,7 @@ TEST(KernelCall, StopEndsCallAfterOnePiece) {
   EXPECT_EQ(tasks_run(ran, true), 16);
 }
 
-TEST(KernelCall, UnwatchedCallIsOnePiece) {
+TEST(KernelCall, CallThatCannotBeStoppedIsOnePiece) {
   Ran ran;
   ran.stops = true;
   EXPECT_EQ(tasks_run(ran, false), 1000);

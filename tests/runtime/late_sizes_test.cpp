@@ -75,7 +75,7 @@ void expect_pairs(Context& context, int64_t n, int64_t u, int64_t rows) {
   EXPECT_GE(context.arena_bytes(), static_cast<uint64_t>(rows * u) * sizeof(float));
 }
 
-TEST(LateSizes, FollowFromLengthsTogetherWithData) {
+TEST(LateSizes, DependOnLengthsAndData) {
   const auto context = late_context(9);
   RunOptions options;
   options.check_memory = true;

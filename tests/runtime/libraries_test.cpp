@@ -45,7 +45,7 @@ class LibrariesTest : public testing::Test {
   std::map<std::string, std::optional<std::string>> before_;
 };
 
-TEST_F(LibrariesTest, AreOpenedWhereTheyAreSaidToBe) {
+TEST_F(LibrariesTest, AreOpenedAtTheGivenPath) {
   const auto system = open_library(kMath, {.files = {}, .packages = {folder_}});
   ASSERT_TRUE(system) << system.error().text();
   ASSERT_TRUE(system->find("cos"));
@@ -64,7 +64,7 @@ TEST_F(LibrariesTest, OfAPackageComeBeforeTheSystems) {
 }
 
 /// As wheels name them: libopenvino_c.so.2641, libonnxruntime.so.1.31.1.
-TEST_F(LibrariesTest, OfSeveralNumbersAreTheNewest) {
+TEST_F(LibrariesTest, TheNewestOfSeveralVersionsIsUsed) {
   const fs::path whole = open_library(kMath, {.files = {}, .packages = {folder_}})->file;
   fs::create_directories(folder_ / "maths/lib");
   for (const char* name : {"libmaths.so.1.9.0", "libmaths.so.1.31.1", "libmaths.so.1.4.2"})
@@ -87,7 +87,7 @@ TEST_F(LibrariesTest, MissingOnesNameThePlacesThatWereSearched) {
   EXPECT_NE(d.advice.find("--backend-lib math=FILE"), d.advice.npos) << d.text();
 }
 
-TEST_F(LibrariesTest, ThatAreNoneAreNotReplacedByOthers) {
+TEST_F(LibrariesTest, InvalidOnesAreNotReplacedByOthers) {
   made("maths/lib/libmaths.so.1", "no library");
   EXPECT_EQ(refused(kMath, {.files = {}, .packages = {folder_}}).code, Code::bad_file);
   EXPECT_EQ(refused(kMath, {.files = {{"math", folder_ / "maths/lib/libmaths.so.1"}}, .packages = {}}).code, Code::bad_file);

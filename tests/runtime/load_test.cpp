@@ -54,7 +54,7 @@ std::string engine_bytes(const Parts& parts) {
   return *w.bytes();
 }
 
-TEST_F(LoadTest, RunsWhatWasWritten) {
+TEST_F(LoadTest, RunsASavedEngine) {
   if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   auto loaded = load_engine(file(engine_bytes({})), {.verify = true, .devices = test_devices()});
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -68,7 +68,7 @@ TEST_F(LoadTest, RunsWhatWasWritten) {
 
 TEST_F(LoadTest, RefusesAMissingFile) { EXPECT_EQ(load_engine(folder / "nowhere.tenon").error().code(), Code::file_missing); }
 
-TEST_F(LoadTest, RefusesWhatIsNoEngine) {
+TEST_F(LoadTest, RefusesOtherFiles) {
   EXPECT_EQ(refused("This is a letter, and a long one, so that a header would fit into it more than once over and over again."),
             Code::bad_file);
   EXPECT_EQ(refused(""), Code::bad_file);
@@ -82,7 +82,7 @@ TEST_F(LoadTest, RefusesADamagedProgram) {
   EXPECT_EQ(refused(bytes), Code::bad_file) << "the section's hash";
 }
 
-TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
+TEST_F(LoadTest, RefusesAnInvalidProgram) {
   if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   Parts parts;
   parts.program = parts.program.substr(0, parts.program.size() / 2 + 1);

@@ -82,7 +82,7 @@ Result<std::vector<float>> run(Context& context, Function first, Function second
 
 const std::vector<float> kRight = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
-TEST(MemoryCanaries, LeavesWhatIsRightAlone) {
+TEST(MemoryCanaries, ReportsNothingForCorrectSteps) {
   auto context = context_of(two_steps());
   for (bool check_memory : {false, true, true, false, true}) EXPECT_EQ(*run(*context, write_t, write_y, check_memory), kRight);
   EXPECT_EQ(*run(*context, write_all_scratch, write_y, true), kRight);
@@ -107,7 +107,7 @@ TEST(MemoryCanaries, NamesStepAndBufferOfAWriteOutside) {
   expect_named(write_t, write_one_byte_after_y, "step 1 (Second)", "no write beyond value 'y'", "a write 0 bytes after its end");
 }
 
-TEST(MemoryCanaries, LooksAtScratchMemory) {
+TEST(MemoryCanaries, CheckScratchMemory) {
   auto context = context_of(two_steps());
   auto got = run(*context, write_after_scratch, write_y, true);
   ASSERT_FALSE(got);
@@ -115,21 +115,21 @@ TEST(MemoryCanaries, LooksAtScratchMemory) {
   EXPECT_TRUE(got.error()->expected.starts_with("no write beyond the scratch memory of thread ")) << got.error()->expected;
 }
 
-TEST(MemoryCanaries, ShowsWhatWasNeverWritten) {
+TEST(MemoryCanaries, MemoryThatWasNeverWrittenIsNan) {
   auto context = context_of(two_steps());
   EXPECT_EQ(*run(*context, write_t, write_y, true), kRight);
   const auto got = *run(*context, write_half_of_t, write_y, true);
   for (size_t k = 0; k < 10; ++k) EXPECT_EQ(std::isnan(got[k]), k >= 5) << k;
 }
 
-TEST(MemoryCanaries, ShowsALateReader) {
+TEST(MemoryCanaries, ReadAfterTheLifeOfABufferGivesNan) {
   Program p = two_steps();
   p.buffers[2].last = 0;  // wrong: step 1 reads it
   auto context = context_of(p);
   for (float y : *run(*context, write_t, write_y, true)) EXPECT_TRUE(std::isnan(y));
 }
 
-TEST(MemoryCanaries, BringsResultsToBoundMemory) {
+TEST(MemoryCanaries, CopiesResultsToBoundMemory) {
   auto context = context_of(two_steps());
   std::vector<float> memory(10, -1);
   context->bind_output(0, memory.data(), 40);

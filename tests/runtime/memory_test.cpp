@@ -45,7 +45,7 @@ TEST(Block, OfAFewPagesRequestsNoHugePage) {
   EXPECT_EQ(mapping_of(*data).find(" hg"), std::string::npos);
 }
 
-TEST(Block, GivesAllOfItBack) {
+TEST(Block, FreesAllOfIt) {
   const auto size = [] {
     uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

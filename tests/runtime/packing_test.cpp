@@ -67,7 +67,7 @@ TEST(PackingStep, NumbersTheKeptRowsOfEachRun) {
   expect({1, 4}, {0, 0, 0, 0}, {{}, {0, 0, 0, 0}, {0, 0}, {0}});
 }
 
-TEST(PackingStep, KeepsRowNumbersThatACallerStillHas) {
+TEST(PackingStep, DoesNotReuseRowNumbersThatACallerHolds) {
   EngineParts parts;
   parts.programs = packing_program();
   const auto context = *Context::create(*Engine::create(std::move(parts), {}));
@@ -116,7 +116,7 @@ TEST(PackingStep, IsRefusedWithOtherBuffersThanItWrites) {
 }
 
 /// Starts that are too few are found before they are written.
-TEST(PackingStep, WritesNoMoreStartsThanThereIsRoomFor) {
+TEST(PackingStep, WritesNoMoreStartsThanTheBufferHolds) {
   EngineParts parts;
   parts.programs = packing_program();
   parts.programs[0].sizes[3] = {SizeLine::Kind::constant, 1, 0, 0, 0};

@@ -38,7 +38,7 @@ std::string with_buffer(std::string_view dtype) {
   return with_fields(std::string("\x1a") + static_cast<char>(fields.size()) + fields);
 }
 
-TEST(ProgramNumbers, AreRefusedWhereAFieldCannotHoldThem) {
+TEST(ProgramNumbers, OutOfRangeOfTheirFieldAreRefused) {
   ASSERT_TRUE(decode(with_buffer("\x01"))) << "f32";
   for (const std::string_view dtype : {"\x81\x02", "\x81\x80\x04", "\x81\x80\x80\x80\x10"}) {  // 257, 65537 and 2^32 + 1
     const auto program = decode(with_buffer(dtype));
@@ -129,7 +129,7 @@ TEST(FieldNumbers, OfKernelBlobsStay) {
   EXPECT_EQ(messages(code, 3), std::vector<std::string>{"\x01"});
 }
 
-TEST(ProgramNumbers, OfNoEnumeratorAreRefused) { EXPECT_FALSE(decode(with_buffer("\xff\x01"))); }
+TEST(ProgramNumbers, OfUnknownEnumeratorsAreRefused) { EXPECT_FALSE(decode(with_buffer("\xff\x01"))); }
 
 }  // namespace
 }  // namespace tenon::tests

@@ -116,7 +116,7 @@ TEST(ProgramBytes, WithAnyBitFlippedAreBadOrSound) {
 }
 
 /// Each edit makes one index wrong.
-TEST(ProgramBytes, RefuseEveryWildIndex) {
+TEST(ProgramBytes, RefuseEveryIndexOutOfRange) {
   const std::vector<void (*)(Program&)> edits = {
       [](Program& p) { p.input_lines = 99; },
       [](Program& p) { p.sizes[4].a = 4; },
@@ -275,7 +275,7 @@ TEST(ProgramTable, RefusesGraphsThatRunThemselves) {
   EXPECT_FALSE(with(2, {4})) << "of plugins, where they are missing";
 }
 
-TEST(ProgramSizes, AreWhatTheirLinesSay) {
+TEST(ProgramSizes, AreComputedFromTheirLines) {
   using Kind = SizeLine::Kind;
   Program p;
   p.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};

@@ -200,7 +200,7 @@ ProgramTable two_states() {
   return table;
 }
 
-TEST(StateBytes, RefuseOneStateInPlaceOfAnotherOfItsType) {
+TEST(StateBytes, RefuseBuffersOfAnotherState) {
   const auto with = [](void (*edit)(Program&)) {
     ProgramTable table = two_states();
     edit(table[0]);
@@ -223,7 +223,7 @@ TEST(StateBytes, RefuseAFallbackOfOtherStatesThanItsEntry) {
 }
 
 /// The rows of a state whose outer sizes are 1 have no gaps.
-TEST(StateBytes, LetSegmentsReadRowsWithoutGaps) {
+TEST(StateBytes, SegmentsReadRowsWithoutGaps) {
   ProgramTable table = state_table();
   table.programs.pop_back();
   table.states[0].shape[0] = 1;

@@ -154,7 +154,7 @@ TEST_F(StateTest, TruncatedStateIsOverwritten) {
   EXPECT_EQ(context->length(0), 3);
 }
 
-TEST_F(StateTest, ForksGoTheirOwnWays) {
+TEST_F(StateTest, ForksAreIndependent) {
   expect_append(0, 2);
   const auto fork = context->fork();
   ASSERT_TRUE(fork) << fork.error().text();
@@ -207,7 +207,7 @@ struct InPlaceTest : StateTest {
   }
 };
 
-TEST_F(InPlaceTest, CountsWithoutACopy) {
+TEST_F(InPlaceTest, CounterIsUpdatedWithoutACopy) {
   for (int64_t k = 0; k < kCapacity; ++k) expect_append(k, 1);
   EXPECT_EQ(count(), (std::vector<float>{4, 4}));
 }
@@ -266,7 +266,7 @@ TEST(States, CapacityBeyondMemoryIsAnErrorOfTheState) {
   EXPECT_TRUE(refused.error()->advice.contains("capacity"));
 }
 
-TEST(States, BeginAtTheirInitialValue) {
+TEST(States, StartAtTheirInitialValue) {
   static const float kWeights[2 + kSlack / sizeof(float)] = {5, 7};
   EngineParts parts;
   parts.programs = state_table();
@@ -283,7 +283,7 @@ TEST(States, BeginAtTheirInitialValue) {
 }
 
 /// The arena buffer has 7 - length rows: more than at the capacity, in all but the last run.
-TEST(States, WhoseValuesShrinkGetALayoutOfTheirOwn) {
+TEST(States, ThatShrinkGetALayoutOfTheirOwn) {
   ProgramTable table = state_table();
   Program& p = table[0];
   p.sizes.push_back({SizeLine::Kind::constant, -1, 0, 0, 0});
@@ -336,7 +336,7 @@ int64_t pages_of_first_rows(bool fills_slowly) {
   return std::ranges::count_if(pages, [](unsigned char p) { return (p & 1) != 0; });
 }
 
-TEST(Block, ThatFillsSlowlyHasSmallPages) {
+TEST(Block, OfAGrowingStateHasSmallPages) {
   EXPECT_EQ(pages_of_first_rows(true), 32);
   EXPECT_GE(pages_of_first_rows(false), 32);  // 32 huge ones where the system has them
 }

@@ -46,7 +46,7 @@ bool sees_own_rows(const std::shared_ptr<Engine>& engine, float value) {
   return true;
 }
 
-TEST(StatesOnThreads, ContextsOfOneEngineSeeTheirOwnRows) {
+TEST(StatesOnThreads, ContextsOfOneEngineHaveSeparateStates) {
   const auto engine = state_engine();
   std::atomic<int> right = 0;
   {
@@ -56,7 +56,7 @@ TEST(StatesOnThreads, ContextsOfOneEngineSeeTheirOwnRows) {
   EXPECT_EQ(right, 3);
 }
 
-TEST(StatesOnThreads, ForkLivesOnWhereItsContextRunsOrEnds) {
+TEST(StatesOnThreads, ForkOutlivesItsContext) {
   const auto engine = state_engine();
   auto context = *Context::create(engine);
   ASSERT_TRUE(append(*context, 1));

@@ -117,7 +117,7 @@ TEST(SizesStep, WritesNoMoreSizesThanThereIsRoomFor) {
   EXPECT_EQ(got.error().code(), Code::internal);
 }
 
-TEST(BranchStep, RefusesResultsThatItsBodiesDoNotGive) {
+TEST(BranchStep, RefusesResultsThatItsBodiesDoNotReturn) {
   for (const size_t body : {1, 2}) {
     ProgramTable table = branch_program();
     PortInfo& given = table[body].outputs[0];
