@@ -8,7 +8,7 @@
 #include "../random_blocks.h"
 #include "helpers.h"
 #include "ir/builder.h"
-#include "ir/storage.h"
+#include "ir/quantized/storage.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 #include "passes/pipeline.h"

@@ -10,7 +10,7 @@
 
 #include "ir/literal.h"
 #include "ir/quantized/grouped_constant.h"
-#include "ir/storage.h"
+#include "ir/quantized/storage.h"
 #include "ir/uncast.h"
 
 namespace tenon::ir {

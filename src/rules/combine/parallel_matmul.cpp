@@ -4,7 +4,7 @@
 // that are stored in different ways (blocks of two formats) stay apart: side by side they would be decoded.
 #include <algorithm>
 
-#include "ir/storage.h"
+#include "ir/quantized/storage.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"

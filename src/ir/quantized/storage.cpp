@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/storage.h"
+#include "ir/quantized/storage.h"
 
 #include <algorithm>
 
