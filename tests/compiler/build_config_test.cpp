@@ -86,6 +86,9 @@ TEST(BuildConfig, UnknownFieldsAreNamedWithTheNearestAndTheirLine) {
   const Error plugin = error_of("{\"plugin_config\": {\n\"gpt_atention_plugin\": null}}");
   EXPECT_EQ(plugin->place, "c.json:2, plugin_config.gpt_atention_plugin");
   EXPECT_EQ(plugin->advice, "did you mean 'gpt_attention_plugin'?");
+  EXPECT_EQ(error_of("{\"plugin_config\": {\"max_seq_lem\": 9}}")->advice, "") << "a field of BuildConfig";
+  EXPECT_EQ(error_of("{\"max_seq_len\": 8,\n\"plugin_config\": {\"max_seq_len\": 9}}")->place, "c.json:2, plugin_config.max_seq_len");
+  EXPECT_EQ(error_of("{\"input_timing_cache\": \"opt_num_tokens\",\n\"opt_num_tokens\": 0}")->place, "c.json:2, opt_num_tokens");
   EXPECT_EQ(error_of("{").code(), Code::bad_file);
   EXPECT_EQ(error_of("[1]")->found, "array");
 }
@@ -97,6 +100,8 @@ TEST(BuildConfig, ValuesOfOtherTypesAreNamed) {
       {R"({"max_num_tokens": null})", "int, 1 or more"},
       {R"({"max_num_tokens": 1.5})", "int, 1 or more"},
       {R"({"max_num_tokens": 18446744073709551615})", "int, 1 or more"},
+      {R"({"max_num_tokens": 1099511627777})", "int, 1 or more"},
+      {R"({"kv_cache_type": 1})", "PAGED, CONTINUOUS, DISABLED or null"},
       {R"({"gather_context_logits": "enable"})", "true or false"},
       {R"({"kv_cache_type": "LINEAR"})", "PAGED, CONTINUOUS, DISABLED or null"},
       {R"({"plugin_config": 3})", "object"},
@@ -118,7 +123,8 @@ TEST(BuildConfig, WhatIsNotSupportedIsRefusedByName) {
         R"({"speculative_decoding_mode": "EAGLE"})", R"({"speculative_decoding_mode": 4})",
         R"({"speculative_decoding_mode": "lookahead_decoding"})", R"({"use_strip_plan": true})", R"({"enable_debug_output": true})",
         R"({"visualize_network": "graph"})", R"({"plugin_config": {"manage_weights": true}})",
-        R"({"plugin_config": {"gemm_plugin": "fp8"}})", R"({"plugin_config": {"gemm_swiglu_plugin": "fp8"}})"}) {
+        R"({"plugin_config": {"gemm_plugin": "fp8"}})", R"({"plugin_config": {"gemm_plugin": "nvfp4"}})",
+        R"({"plugin_config": {"gemm_swiglu_plugin": "fp8"}})", R"({"input_timing_cache": "NONE"})"}) {
     const Error error = error_of(text);
     EXPECT_EQ(error.code(), Code::not_supported) << text;
     EXPECT_TRUE(error->what.starts_with("not supported: ")) << error->what;
@@ -133,6 +139,13 @@ TEST(BuildConfig, WhatIsNotSupportedIsRefusedByName) {
     EXPECT_TRUE(error->what.starts_with("not supported yet: ")) << error->what;
   }
   EXPECT_EQ(error_of(R"({"plugin_config": {"streamingllm": true}})")->place, "c.json:1, plugin_config.streamingllm");
+  EXPECT_EQ(error_of(R"({"plugin_config": {"paged_kv_cache": true}})")->place, "c.json:1, plugin_config.paged_kv_cache");
+}
+
+TEST(BuildConfig, ValuesThatRequestNothingAreAccepted) {
+  for (const char* text : {R"({"input_timing_cache": "", "output_timing_cache": null, "lora_config": null, "plugin_config": null})",
+                           R"({"speculative_decoding_mode": "none", "max_draft_len": 0})", R"({"max_num_tokens": 8, "opt_num_tokens": 8})"})
+    EXPECT_EQ(problem_of(text), "");
 }
 
 TEST(BuildConfig, FieldsThatContradictEachOtherAreErrors) {
@@ -149,6 +162,10 @@ TEST(BuildConfig, FilesAreReadAndNamed) {
   EXPECT_EQ(build_config_of(folder / "c.json", "{}")->context, 0) << "text replaces the file";
   EXPECT_TRUE(build_config_of("", "")->place.empty());
   EXPECT_EQ(read_build_config(folder / "none.json").error().code(), Code::file_missing);
+  std::ofstream(folder / "large.json") << "{}" << std::string((1 << 20) - 2, ' ');
+  EXPECT_TRUE(read_build_config(folder / "large.json"));
+  std::ofstream(folder / "large.json", std::ios::app) << ' ';
+  EXPECT_EQ(read_build_config(folder / "large.json").error().code(), Code::limit_exceeded);
 }
 
 }  // namespace

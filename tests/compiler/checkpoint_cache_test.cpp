@@ -176,5 +176,43 @@ TEST(CheckpointOptions, ReadScalesOfAdapters) {
   for (const char* bad : {"a=", "=1", "a=x", "a=1x", "a=inf", "a=nan"}) EXPECT_EQ(adapters(bad).error().code(), Code::bad_usage) << bad;
 }
 
+TEST(CheckpointOptions, FlagIsThatOfAnOptionThatIsSet) {
+  EXPECT_EQ(CheckpointOptions().flag(), "");
+  const std::pair<const char*, CheckpointOptions> options[] = {
+      {"--context", {.context = 5}},
+      {"--lora", {.lora = {"a"}}},
+      {"--weights", {.weights = nn::StoredWeights::f32}},
+      {"--kv", {.kv = nn::CacheType::fp8}},
+      {"--batch", {.batch = 0}},
+      {"--window", {.window = 1}},
+      {"--sinks", {.sinks = 1}},
+      {"--build-config", {.config = *parse_build_config("{}", "BuildConfig")}},
+      {"--state", {.states = {"a=b"}}},
+  };
+  for (const auto& [flag, of] : options) EXPECT_EQ(of.flag(), flag);
+}
+
+TEST(CheckpointOptions, NumbersThatMakeNoSenseNameTheirOption) {
+  for (const auto& of : {CheckpointOptions{}, {.context = 1}, {.batch = 0}, {.window = 1}, {.window = 1, .sinks = 1}})
+    EXPECT_TRUE(of.check_numbers()) << of.flag();
+  const std::pair<const char*, CheckpointOptions> options[] = {
+      {"--context", {.context = -1}},          {"--batch", {.batch = -1}}, {"--window", {.window = -1}},
+      {"--sinks", {.window = 4, .sinks = -1}}, {"--sinks", {.sinks = 1}},
+  };
+  for (const auto& [flag, of] : options) {
+    const auto status = of.check_numbers();
+    ASSERT_FALSE(status) << flag;
+    EXPECT_EQ(status.error().code(), Code::bad_usage);
+    EXPECT_EQ(status.error()->place, flag);
+  }
+}
+
+TEST(CheckpointOptions, NamesAreThoseOfTheTable) {
+  EXPECT_EQ(name_of(nn::StoredWeights::int8), "int8");
+  EXPECT_EQ(stored_weights_named("int4"), nn::StoredWeights::int4);
+  EXPECT_EQ(name_of(nn::CacheType::fp8), "fp8");
+  EXPECT_EQ(cache_type_named("f16"), nn::CacheType::f16);
+}
+
 }  // namespace
 }  // namespace tenon::compiler

@@ -36,6 +36,7 @@ TEST(OptionTable, FlagsAreDistinctAndDocumented) {
 
 TEST(OptionTable, ChoicesAreIndexedByValue) {
   EXPECT_EQ(choices_of(option_row("precision")), (std::vector<std::string>{"f32", "bf16"}));
+  EXPECT_EQ(choices_of(option_row("kv")), (std::vector<std::string>{"f32", "f16", "bf16", "int8", "fp8"}));
   EXPECT_EQ(choices_of(option_row("opt")), std::vector<std::string>());
 }
 
@@ -178,15 +179,43 @@ TEST(SavedOptions, UnknownEnumeratorIsAnErrorThatNamesIt) {
   EXPECT_EQ(error->place, "option 'precision'");
   EXPECT_EQ(error->found, "\"bf8\"");
   EXPECT_EQ(error->expected, "f32, bf16");
+  EXPECT_EQ(error_of(R"({"precision": 1})").code(), Code::wrong_target);
 }
 
 TEST(SavedOptions, BadValuesAreErrors) {
-  for (const char* json :
-       {"[]", "3", "null", R"({"opt": 99})", R"({"opt": -1})", R"({"opt": 1.5})", R"({"opt": "3"})", R"({"winograd": "no"})",
-        R"({"min_block_size": 0})", R"({"min_block_size": 4294967296})", R"({"min_block_size": 18446744073709551615})",
-        R"({"memory": [1]})", R"({"memory": {"cpu": "1G"}})", R"({"narrow": {"f64": 1}})", R"({"narrow": {"f65": "f32"}})",
-        R"({"require_full": 1})", R"({"prefer": "a"})", R"({"plugin_tactics": {"a": 2147483648}})", R"({"without": [7]})"})
+  for (const char* json : {"[]",
+                           "3",
+                           "null",
+                           R"({"opt": 99})",
+                           R"({"opt": -1})",
+                           R"({"opt": 1.5})",
+                           R"({"opt": "3"})",
+                           R"({"winograd": "no"})",
+                           R"({"min_block_size": 0})",
+                           R"({"min_block_size": 4294967296})",
+                           R"({"min_block_size": 18446744073709551615})",
+                           R"({"memory": [1]})",
+                           R"({"memory": {"cpu": "1G"}})",
+                           R"({"memory": {"cpu": 18446744073709551615}})",
+                           R"({"narrow": []})",
+                           R"({"narrow": {"f64": 1}})",
+                           R"({"narrow": {"f65": "f32"}})",
+                           R"({"opt": 99, "winograd": false})",
+                           R"({"plugin_tactics": [1]})",
+                           R"({"require_full": 1})",
+                           R"({"prefer": "a"})",
+                           R"({"plugin_tactics": {"a": 2147483648}})",
+                           R"({"without": [7]})"})
     EXPECT_EQ(error_of(json).code(), Code::bad_file) << json;
+}
+
+TEST(SavedOptions, BoundsThemselvesAreRead) {
+  for (const char* json : {R"({"opt": 0, "min_block_size": 1})", R"({"opt": 3, "min_block_size": 4294967295})"}) {
+    CodeOptions options;
+    runtime::Libraries libraries;
+    EXPECT_TRUE(read_options(Json::parse(json), "m.tenon", options, libraries)) << json;
+    EXPECT_EQ(options.opt, Json::parse(json)["opt"]);
+  }
 }
 
 TEST(SavedOptions, NamesOfPartsOfTheModelAreRefusedInPortableEngines) {

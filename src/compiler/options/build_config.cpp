@@ -20,8 +20,8 @@ Error unsupported(const BuildConfigJson& json, const BuildConfigField& field, st
       .found(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 60));
 }
 
-/// Whether the value asks for nothing: null, false, 0, an empty one.
-bool is_nothing(const nlohmann::json& value) { return value.empty() || value == false || value == 0 || value == ""; }
+/// Whether the value asks for nothing: null, false, an empty one.
+bool is_nothing(const nlohmann::json& value) { return value.empty() || value == false || value == ""; }
 
 /// A member of an object that is a field's value; null where it is missing.
 nlohmann::json member_of(const nlohmann::json& object, const char* name) {
@@ -39,7 +39,7 @@ Result<void> check_supported(const BuildConfigJson& json, const BuildConfigField
     if (value.is_number() && value.get<double>() <= 1) return {};
   }
   const std::string standard = nlohmann::json::parse(field.standard).dump();
-  if (is_nothing(value) || value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) == standard || value == "NONE") return {};
+  if (is_nothing(value) || value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) == standard) return {};
   if (value == "MEDUSA" || value == "LOOKAHEAD_DECODING" || value == "EAGLE")
     return unsupported(json, field, "not supported", "checkpoints with heads for drafts are not read");
   return unsupported(json, field, is_later ? "not supported yet" : "not supported", field.meaning);
