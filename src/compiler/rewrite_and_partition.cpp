@@ -73,7 +73,7 @@ Result<PartitionedGraph> rewrite_graph(std::unique_ptr<ir::Graph> graph, const C
   rewriting.level = options.opt;
   rewriting.disabled = options.off;
   if (runs_kernels_first(out.backends, constraints)) rewriting.packs = codegen::attention_fits;
-  else rewriting.disabled.insert("fuse/integer_products");  // other runtimes recognize quantized products by the dequantizing around them
+  else rewriting.disabled.insert({"fuse/integer_products", "fuse/grouped_weights"});  // other runtimes have quantized products
   TRY(partition::attach_constraints(*out.graph, constraints, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   return out;

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tenon rules`: every rule can be found, by any of its names."""
 
+import struct
+import tempfile
 import unittest
+from pathlib import Path
 
-from small_models import report, tenon
+from small_models import o, ops_of, report, tenon
 
 
 class Rules(unittest.TestCase):
@@ -44,6 +47,18 @@ class Rules(unittest.TestCase):
             for seed in rule["seeds"][:1]:
                 with self.subTest(rule["name"], seed=seed):
                     self.assertIn(rule["name"], [r["name"] for r in report("rules", "list", seed)["rules"]])
+
+    def test_export_leaves_out_rules_whose_constants_onnx_has_not(self):
+        sizes = [o.attribute_int(name, value) for name, value in (("K", 32), ("N", 1), ("bits", 4), ("block_size", 32))]
+        product = o.node("MatMulNBits", ["x", "w", "s"], ["y"], *sizes, domain="com.microsoft")
+        weights = [o.tensor("w", [1, 1, 16], bytes(range(16)), dtype=2), o.tensor("s", [1], struct.pack("<f", 0.5))]
+        graph = o.graph([product], [o.value_info("x", ["n", 32])], [o.value_info("y", None)], weights)
+        with tempfile.TemporaryDirectory() as folder:
+            model, out = Path(folder) / "m.onnx", Path(folder) / "out.onnx"
+            model.write_bytes(o.model(graph) + o.message(8, o.text(1, "com.microsoft"), o.number(2, 1)))
+            done = tenon("export", model, "-o", out, "--opt", 3)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(ops_of(out), ops_of(model))
 
     def test_a_typo_gives_the_nearest_name(self):
         for command in (["list", "tenno"], ["show", "gelu_erff"], ["test", "gelu_erff"]):
