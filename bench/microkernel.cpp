@@ -43,11 +43,11 @@ struct Form {
   std::string_view name;
   DType a, b, sum;
   int products;
-  cli::Products peak;
+  cli::ProductKind peak;
 };
-constexpr Form kForms[] = {{"f32", DType::f32, DType::f32, DType::f32, 1, cli::Products::f32},
-                           {"bf16", DType::bf16, DType::bf16, DType::f32, 2, cli::Products::bf16},
-                           {"bytes", DType::u8, DType::i8, DType::i32, 4, cli::Products::bytes}};
+constexpr Form kForms[] = {{"f32", DType::f32, DType::f32, DType::f32, 1, cli::ProductKind::f32},
+                           {"bf16", DType::bf16, DType::bf16, DType::f32, 2, cli::ProductKind::bf16},
+                           {"bytes", DType::u8, DType::i8, DType::i32, 4, cli::ProductKind::bytes}};
 
 /// Tasks are tiles; sizes: stride of A's rows, of its columns, elements from one tile's panel to the next one's.
 TileKernel tile_kernel(const Form& form, int rows, int vectors, int lanes, int prefetch) {

@@ -31,8 +31,8 @@ TEST(FlopsByProducts, CountsAStepAtWhatItMultiplies) {
   auto p = program_of({{0}, {1}, {2}, {0}});
   std::get<runtime::KernelStep>(p.steps[1].kind).factors = DType::bf16;
   std::get<runtime::KernelStep>(p.steps[2].kind).factors = DType::i8;
-  const ByProducts flops = flops_by_products(p, std::vector<double>{1, 20, 300, 4});
-  EXPECT_EQ(flops, (ByProducts{5, 20, 300}));
+  const ByProductKind flops = flops_by_products(p, std::vector<double>{1, 20, 300, 4});
+  EXPECT_EQ(flops, (ByProductKind{5, 20, 300}));
   EXPECT_DOUBLE_EQ(least_ms({5e9, 20e9, 0}, {100, 400, 0}), 100);
 }
 
