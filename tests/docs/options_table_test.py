@@ -14,7 +14,7 @@ TABLE = (ROOT / "include/tenon/compile_options.h").read_text(encoding="utf-8")
 ENTRY = "  /// Documentation.\n  TENON_OPTION({})\n  {};\n"
 # An option of each kind, and all that is written for them.
 SMALL_TABLE = """\
-enum class Kind : uint8_t { first = 0, second = 1 };
+enum class Kind : uint8_t { first = 0, second = 1, third = 2 };
 struct Inner {
   /// Files of it.
   TENON_OPTION(cli = "--file F", group = "Files", python = "inner_files")
@@ -44,22 +44,25 @@ SMALL_LINES = """\
 BOUNDED_OPTION(much)
 OPTION_ROW(.name = "much", .flag = "--much", .value = "", .help = "how much", .scalar = true, .running = true, .least = 0, \
 .problem = "too little", .advice = "take 1")
-OPTION_ROW(.name = "kind", .flag = "--kind", .value = "", .help = "which kind", .choices = "first second", .scalar = true)
+OPTION_ROW(.name = "kind", .flag = "--kind", .value = "", .help = "which kind", .choices = "first second third", .scalar = true)
 OPTION_ROW(.name = "fast", .flag = "--no-fast", .value = "", .help = "whether it is fast", .scalar = true, .saving = true)
 OPTION_ROW(.name = "time", .flag = "", .value = "", .help = "how long")
 OPTION_ROW(.name = "inner.files", .flag = "--file", .value = "F", .help = "files of it", .group = "Files")
 PASS_OPTION(fast)
 PYTHON_OPTION(much, much, "int", false)
-PYTHON_OPTION(kind, kind, "Literal[\\"first\\", \\"second\\"]", false)
+PYTHON_OPTION(kind, kind, "Literal[\\"first\\", \\"second\\", \\"third\\"]", false)
 PYTHON_OPTION(fast, fast, "bool", true)
 PYTHON_OPTION(time, time, "float", false)
 PYTHON_OPTION(inner_files, inner.files, "Sequence[str]", false)
-PYTHON_SIGNATURE(compile, "def compile(model: object, *, much: int = 3, kind: Literal[\\"first\\", \\"second\\"] = \\"second\\", \
+PYTHON_SIGNATURE(compile, "def compile(model: object, *, much: int = 3, \
+kind: Literal[\\"first\\", \\"second\\", \\"third\\"] = \\"second\\", \
 fast: bool = True, time: float = 2.5, inner_files: Sequence[str] = ()) -> Engine")
-PYTHON_SIGNATURE(partition, "def partition(model: object, *, much: int = 3, kind: Literal[\\"first\\", \\"second\\"] = \\"second\\", \
+PYTHON_SIGNATURE(partition, "def partition(model: object, *, much: int = 3, \
+kind: Literal[\\"first\\", \\"second\\", \\"third\\"] = \\"second\\", \
 time: float = 2.5, inner_files: Sequence[str] = (), dry_run: bool = False) -> dict")
 SAME_ENUMERATOR(Kind, inner::Kind, first)
 SAME_ENUMERATOR(Kind, inner::Kind, second)
+SAME_ENUMERATOR(Kind, inner::Kind, third)
 SCALAR_OPTION(int, much, 3)
 SCALAR_OPTION(inner::Kind, kind, inner::Kind::second)
 SCALAR_OPTION(bool, fast, true)
@@ -99,7 +102,7 @@ class OptionsTable(unittest.TestCase):
         classes = {node.name: node.body[1:] for node in stub.body if isinstance(node, ast.ClassDef)}
         found = {name: [n.value.value if isinstance(n, ast.Expr) else ast.unparse(n) for n in body] for name, body in classes.items()}
         much = ["much: int", "How much. Default: 3."]
-        kind = ["kind: Literal['first', 'second']", 'Which kind. Default: "second".']
+        kind = ["kind: Literal['first', 'second', 'third']", 'Which kind. Default: "second".']
         time = ["time: float", "How many seconds. Default: 2.5."]
         files = ["inner_files: Sequence[str]", "Files of it. Default: ()."]
         fast = ["fast: bool", "Whether it is fast. Default: True."]
