@@ -19,7 +19,8 @@ size_t hash(const Graph& graph, const Node& n) {
   return h;
 }
 
-void find(const std::vector<size_t>& hashes, size_t begin, size_t end, size_t longest_block, std::vector<Repeat>& out) {
+/// Appends the repeats of the nodes begin..end: that with most nodes after its first block, and those before and after it.
+void find_between(const std::vector<size_t>& hashes, size_t begin, size_t end, size_t longest_block, std::vector<Repeat>& out) {
   Repeat best;
   const size_t longest = std::min(longest_block, (end - begin) / 2);
   for (size_t period = kSmallestBlock; period <= longest; ++period) {
@@ -32,9 +33,9 @@ void find(const std::vector<size_t>& hashes, size_t begin, size_t end, size_t lo
     }
   }
   if (best.count < 2) return;
-  find(hashes, begin, best.first, longest_block, out);
+  find_between(hashes, begin, best.first, longest_block, out);
   out.push_back(best);
-  find(hashes, best.first + best.node_count(), end, longest_block, out);
+  find_between(hashes, best.first + best.node_count(), end, longest_block, out);
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ std::vector<Repeat> find_repeats(const Graph& graph, size_t longest_block) {
   std::vector<size_t> hashes;
   for (NodeId n : graph.nodes()) hashes.push_back(hash(graph, graph.node(n)));
   std::vector<Repeat> out;
-  find(hashes, 0, hashes.size(), longest_block, out);
+  find_between(hashes, 0, hashes.size(), longest_block, out);
   return out;
 }
 

@@ -13,8 +13,8 @@ struct Repeat {
   size_t node_count() const { return period * count; }
 };
 
-/// Finds repeated blocks (the layers of a model), in graph order: the repeat with most nodes, then, recursively, those before and after it.
-/// longest_block: the greatest period. Cost: nodes times `longest_block`, for each repeat that is found.
+/// Finds repeated blocks (the layers of a model), in graph order: the repeat with most nodes after its first block, then, recursively,
+/// those before and after it. longest_block: the greatest period. Cost: nodes times `longest_block`, for each repeat that is found.
 std::vector<Repeat> find_repeats(const Graph& graph, size_t longest_block = 512);
 
 }  // namespace tenon::ir

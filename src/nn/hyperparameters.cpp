@@ -46,7 +46,7 @@ Result<int64_t> Hyperparameters::size(std::string_view key, int64_t default_valu
   const Value* const value = find(key);
   if (!value) return default_value;
   const auto* const number = std::get_if<int64_t>(value);
-  if (!number || *number < 1 || *number > kMaxSize) return wrong(key, fmt::format("a number of 1 to {}", kMaxSize), *value);
+  if (!number || *number < 1 || *number > kMaxSize) return wrong(key, fmt::format("an integer of 1 to {}", kMaxSize), *value);
   return *number;
 }
 
@@ -63,7 +63,7 @@ Result<std::string> Hyperparameters::text(std::string_view key, std::string_view
   const Value* const value = find(key);
   if (!value) return std::string(default_value);
   if (const auto* const text = std::get_if<std::string>(value)) return *text;
-  return wrong(key, "a word", *value);
+  return wrong(key, "a string", *value);
 }
 
 Result<bool> Hyperparameters::flag(std::string_view key, bool default_value) const {
@@ -77,7 +77,8 @@ Result<std::vector<double>> Hyperparameters::numbers(std::string_view key) const
   const Value* const value = find(key);
   if (!value) return std::vector<double>{};
   const auto* const numbers = std::get_if<std::vector<double>>(value);
-  if (!numbers || !std::ranges::all_of(*numbers, [](double v) { return std::isfinite(v); })) return wrong(key, "finite numbers", *value);
+  if (!numbers || !std::ranges::all_of(*numbers, [](double v) { return std::isfinite(v); }))
+    return wrong(key, "a list of finite numbers", *value);
   return *numbers;
 }
 

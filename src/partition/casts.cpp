@@ -46,22 +46,22 @@ std::string CastInserter::free_name(const std::string& stem) {
   return out;
 }
 
-ir::ValueId CastInserter::cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend,
-                               std::string text) {
+ir::ValueId CastInserter::cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId named_after, const std::string& backend,
+                               std::string reason) {
   ir::Attributes attributes;
   attributes.set("to", static_cast<int64_t>(to));
   const ir::NodeId node = graph_.insert(*graph_.ops().find("", "Cast"), {value}, 1, std::move(attributes), before);
   const auto inferred = ir::infer(graph_, node);
   TENON_ASSERT(inferred);
   const std::string& known = graph_.value(value).name;
-  graph_.set_name(node, free_name(fmt::format("{}.{}", known.empty() ? name_of(of) : known, tenon::name_of(to))));
-  graph_.set_provenance(node, with_retyping({.rule = {}, .sources = {name_of(of)}}, {backend, {}, std::move(text)}));
+  graph_.set_name(node, free_name(fmt::format("{}.{}", known.empty() ? name_of(named_after) : known, tenon::name_of(to))));
+  graph_.set_provenance(node, with_retyping({.rule = {}, .sources = {name_of(named_after)}}, {backend, {}, std::move(reason)}));
   return graph_.node(node).outputs[0];
 }
 
 /// Where the value is the result of a Cast of the source model, and neither that Cast nor one to `to` loses values: the operand of that
 /// Cast. Else the value itself.
-ir::ValueId CastInserter::source_of(ir::ValueId value, DType to) {
+ir::ValueId CastInserter::operand_of_lossless_cast(ir::ValueId value, DType to) {
   const ir::NodeId producer = graph_.value(value).producer;
   if (!producer || !graph_.node(producer).is("Cast") || graph_.node(producer).retyping()) return value;
   const ir::ValueId source = graph_.node(producer).inputs[0];
@@ -71,17 +71,17 @@ ir::ValueId CastInserter::source_of(ir::ValueId value, DType to) {
   return source;
 }
 
-ir::ValueId CastInserter::cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why) {
-  const auto [at, is_new] = cast_values_.try_emplace({value, to, why.backend});
+ir::ValueId CastInserter::cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& retype) {
+  const auto [at, is_new] = cast_values_.try_emplace({value, to, retype.backend});
   if (!is_new) return at->second;
   const ir::Value& v = graph_.value(value);
   if (v.is_constant()) return at->second = graph_.add_constant(ir::cast(v.constant, to), v.name.empty() ? "" : graph_.unique_name(v.name));
-  const ir::ValueId source = source_of(value, to);
+  const ir::ValueId source = operand_of_lossless_cast(value, to);
   const DType from = graph_.value(source).type.dtype;
   if (from == to) return at->second = source;
-  const std::string text = fmt::format("brings {} to {}, which {} has{}", tenon::name_of(from), tenon::name_of(to), why.backend,
+  const std::string text = fmt::format("brings {} to {}, which {} has{}", tenon::name_of(from), tenon::name_of(to), retype.backend,
                                        is_lossless_cast(from, to) ? "" : kLossyNote);
-  return at->second = cast(source, to, reader, reader, why.backend, text);
+  return at->second = cast(source, to, reader, reader, retype.backend, text);
 }
 
 bool CastInserter::cast_operands(ir::NodeId node, const Retype& to) {
@@ -99,16 +99,16 @@ bool CastInserter::cast_operands(ir::NodeId node, const Retype& to) {
   return may_overflow;
 }
 
-void CastInserter::cast_result_back(ir::NodeId node, size_t k, const Retype& why, bool may_overflow) {
+void CastInserter::cast_result_back(ir::NodeId node, size_t k, const Retype& retype, bool may_overflow) {
   const ir::ValueId result = graph_.node(node).outputs[k];
-  const DType to = why.results[k];
+  const DType to = retype.results[k];
   ir::Type type = graph_.value(result).type;
   const DType declared = type.dtype;
   const std::optional<ir::ShapeData> data = graph_.value(result).data;
   const std::string name = graph_.value(result).name;
   type.dtype = to;
   graph_.set_type(result, std::move(type));
-  const ir::ValueId cast_back = cast(result, declared, graph_.next(node), node, why.backend,
+  const ir::ValueId cast_back = cast(result, declared, graph_.next(node), node, retype.backend,
                                      fmt::format("brings {} back to {}", tenon::name_of(to), tenon::name_of(declared)));
   const ir::NodeId cast_node = graph_.value(cast_back).producer;
   graph_.set_data(cast_back, data);
@@ -118,7 +118,7 @@ void CastInserter::cast_result_back(ir::NodeId node, size_t k, const Retype& why
     graph_.transfer_name(result, cast_back);
     graph_.set_name(result, graph_.unique_name(fmt::format("{}.{}", name, tenon::name_of(to))));
   }
-  (may_overflow || why.may_overflow[k] ? overflowed_ : cast_values_)[{cast_back, to, why.backend}] = result;
+  (may_overflow || retype.may_overflow[k] ? overflowed_ : cast_values_)[{cast_back, to, retype.backend}] = result;
   casts_back_[cast_back] = cast_node;
 }
 

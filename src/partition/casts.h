@@ -44,10 +44,13 @@ class CastInserter {
   /// A value, another type of it, and the backend that needs it.
   using Key = std::tuple<ir::ValueId, DType, std::string>;
 
-  ir::ValueId cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why);
-  ir::ValueId source_of(ir::ValueId value, DType to);
-  ir::ValueId cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend, std::string text);
-  void cast_result_back(ir::NodeId node, size_t result, const Retype& to, bool may_overflow);
+  ir::ValueId cast_value(ir::ValueId value, DType to, ir::NodeId reader, const Retype& retype);
+  /// The operand of the source model's lossless Cast that made `value`, where it can be read as `to` in its place; else `value`.
+  ir::ValueId operand_of_lossless_cast(ir::ValueId value, DType to);
+  /// Inserts a Cast, named after a node. reason: its provenance, for `inspect`.
+  ir::ValueId cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId named_after, const std::string& backend, std::string reason);
+  /// Inserts the Cast of a result from the type of `retype` to its original one.
+  void cast_result_back(ir::NodeId node, size_t result, const Retype& retype, bool may_overflow);
   std::string name_of(ir::NodeId node) const;
   std::string free_name(const std::string& stem);
 

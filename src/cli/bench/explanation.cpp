@@ -69,7 +69,7 @@ Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine&
     const uint32_t kernel = runtime::as<runtime::KernelStep>(program.steps[s])->kernel;
     ExplainedKernel& row = rows.of({.label = program.steps[s].label,
                                     .tactic = kernel < tactics_.size() ? tactics_[kernel] : "",
-                                    .why = codegen::reason(*work, target_),
+                                    .why = codegen::tiling_text(*work, target_),
                                     .limit = std::string(codegen::name_of(p.limit))});
     ++row.calls;
     row.ms += times[s];

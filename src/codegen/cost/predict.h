@@ -25,7 +25,7 @@ int threads_of(const KernelCall& call, const Machine& machine);
 /// What takes most of a kernel's time.
 enum class Limit : uint8_t {
   peak,     ///< arithmetic at the peak of the instructions
-  latency,  ///< arithmetic below half of the peak: instructions wait for results, or padding lanes and rows are computed
+  latency,  ///< arithmetic below half of the peak: instructions wait for results, or (counted here too) padding lanes and rows are computed
   l2,       ///< reads from the second-level cache
   l3,       ///< reads from the third-level cache
   memory,   ///< reads from main memory
@@ -45,7 +45,7 @@ struct Prediction {
 /// sizes in `work` must be numbers (with_sizes).
 Prediction predict(const Work& work, const KernelCall& call, const Target& target, const Machine& machine);
 
-/// A short text on how the sizes divide into tiles and lanes: "128 rows are 10 of 13 or 12". All sizes in `work` must be numbers.
-std::string reason(const Work& work, const Target& target);
+/// A short text on how the sizes divide into tiles and lanes: "128 rows are 10 of 13 or 12" (tiles). All sizes in `work` must be numbers.
+std::string tiling_text(const Work& work, const Target& target);
 
 }  // namespace tenon::codegen

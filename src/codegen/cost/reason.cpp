@@ -30,7 +30,7 @@ std::string reason_of(const LoopWork& l) {
 
 }  // namespace
 
-std::string reason(const Work& work, const Target& target) {
+std::string tiling_text(const Work& work, const Target& target) {
   std::string out;
   for (const ProductWork& p : work.products) out += (out.empty() ? "" : "; ") + reason_of(p, target);
   if (!out.empty()) return out;

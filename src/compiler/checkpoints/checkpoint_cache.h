@@ -20,9 +20,9 @@ struct BuildMessages {
 
 /// The engine file of a checkpoint (GGUF, a Hugging Face folder, an ONNX decoder) in the user's cache, $XDG_CACHE_HOME/tenon/engines,
 /// built where it is not there yet. Its name has a hash of the files of the checkpoint and its adapters (paths, sizes, times), of the
-/// options, the CPU and this program: a file that changes is built anew. It is written atomically; the least
+/// options, the CPU and this program: where one of these changes, the engine is built anew. It is written atomically; the least
 /// recently used engines are removed to make room for it (engine_cache_limit()). Errors: those of read_model() and compile(); bad_usage
-/// (another file; no folder for the cache; its limit); file_missing; write_failed.
+/// (a file that is none of these checkpoints; no folder for the cache is found; $TENON_CACHE_SIZE is no size); file_missing; write_failed.
 Result<std::filesystem::path> cached_engine(const std::filesystem::path& checkpoint, const CheckpointOptions& options,
                                             const BuildMessages& messages);
 

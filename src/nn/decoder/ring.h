@@ -38,20 +38,22 @@ struct RingValues {
   ir::ValueId mask = {};        ///< bool[new, rows]: whether a query reads the token in that row
 };
 
-/// Whether keys of the ring are of two head sizes, [0 | key] of a sink and [key | 0] of others, and queries too, each part rotated by a
-/// position of its own.
+/// Whether keys of the ring are twice as wide as a head, [0 | key] of a sink and [key | 0] of others. Queries are then [query for others |
+/// query for sinks], the halves rotated by positions of their own.
 bool has_joined_keys(const DecoderParts& parts, const Ring& ring);
 /// Widens the keys of new tokens, f32[batch, heads, new, size], to joined keys [.., 2 * size] where the ring has them.
 ir::ValueId joined_keys(DecoderParts& parts, const Ring& ring, ir::ValueId keys);
 
-/// Adds the state `position`, i64[1]: the number of tokens before this run. Returns its input.
+/// Adds the state `position`, i64[1]: the number of tokens before this run, to which the size of `tokens`, i64[1, new],
+/// is added. Returns the value of the state before this run.
 ir::ValueId add_position(DecoderParts& parts, ir::ValueId tokens);
 /// The values of a ring; added to the graph at the first call.
 const RingValues& ring_values(DecoderParts& parts, const Ring& ring);
 /// The state `old` with the rows of new tokens, [batch, heads, new, size], written at their rows of the ring.
 ir::ValueId scatter_rows(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);
 
-/// Errors: not_supported, for what cannot be streamed; bad_usage, where the model has no such window.
+/// Errors: not_supported, for what cannot be streamed; bad_usage: a window below 1, sinks below 0, a window and sinks above the context, or
+/// no cache.
 Result<void> check_stream(const DecoderParts& parts);
 
 }  // namespace tenon::nn

@@ -28,13 +28,13 @@ struct Refusal {
   const char* text;
 };
 constexpr Refusal kRefused[] = {
-    {[](const NodeView& v) { return is_packed(v) && !v.has(kLengths); }, Code::bad_graph, "the packed layout needs context_lengths"},
-    {[](const NodeView& v) { return is_packed(v) && v.has(kPast) && !v.has(kPastLengths); }, Code::bad_graph,
+    {[](const NodeView& v) { return is_packed(v) && !v.has(kContextLengths); }, Code::bad_graph, "the packed layout needs context_lengths"},
+    {[](const NodeView& v) { return is_packed(v) && v.has(kPastKeyValue) && !v.has(kPastLengths); }, Code::bad_graph,
      "past_key_value in the packed layout needs past_lengths"},
-    {[](const NodeView& v) { return v.has(kPastLengths) && !v.has(kPast); }, Code::bad_graph, "past_lengths needs past_key_value"},
+    {[](const NodeView& v) { return v.has(kPastLengths) && !v.has(kPastKeyValue); }, Code::bad_graph, "past_lengths needs past_key_value"},
     {[](const NodeView& v) { return v.has(kPastLengths) && !is_packed(v); }, Code::not_supported,
      "not supported yet: past_lengths without packed=1: in a batch all sequences have the past of one length, which past_key_value has"},
-    {[](const NodeView& v) { return v.has(kPages) && !v.has(kPastLengths); }, Code::bad_graph, "page_table needs past_lengths"},
+    {[](const NodeView& v) { return v.has(kPageTable) && !v.has(kPastLengths); }, Code::bad_graph, "page_table needs past_lengths"},
     {[](const NodeView& v) { return v.has(kWindow) && !is_causal(v); }, Code::not_supported,
      "not supported yet: a window without causal=1: it ends with the query"},
 };
@@ -69,14 +69,14 @@ Result<void> check_rotation(const NodeView& view, const Heads& heads) {
 Result<void> check_types(const NodeView& view) {
   TRY(require_dtype(view, kQkv, is_arithmetic_float, "a float type"));
   TRY(require_rank(view, kQkv, 3));
-  TRY(require_rank(view, kPast, 5));
-  for (size_t k : {kBias, kLogn, kLengths, kPastLengths}) TRY(require_rank(view, k, 1));
-  TRY(require_rank(view, kPages, 2));
+  TRY(require_rank(view, kPastKeyValue, 5));
+  for (size_t k : {kQkvBias, kLognScaling, kContextLengths, kPastLengths}) TRY(require_rank(view, k, 1));
+  TRY(require_rank(view, kPageTable, 2));
   TRY(require_rank(view, kWindow, 0, 1));
   TRY(require_single_element(view, kWindow));
-  for (size_t k : {kLengths, kPastLengths, kPages, kWindow}) TRY(require_dtype(view, k, is_index, "i32 or i64"));
-  TRY(require_dtype(view, kLogn, is_arithmetic_float, "a float type"));
-  for (size_t k : {kPast, kBias})
+  for (size_t k : {kContextLengths, kPastLengths, kPageTable, kWindow}) TRY(require_dtype(view, k, is_index, "i32 or i64"));
+  TRY(require_dtype(view, kLognScaling, is_arithmetic_float, "a float type"));
+  for (size_t k : {kPastKeyValue, kQkvBias})
     if (view.has(k)) TRY(require_same_dtype(view, kQkv, k));
   if (is_packed(view) && ranks_known(view, {kQkv})) TRY(require_equal(view, view.type(kQkv).dim(0), 1, "first size of a packed qkv and 1"));
   return {};
@@ -84,9 +84,9 @@ Result<void> check_types(const NodeView& view) {
 
 /// Sizes of past_key_value: of a batch, of the sequences of a packed qkv, or of pages.
 Result<void> check_past(const NodeView& view, const Heads& heads) {
-  if (!ranks_known(view, {kPast})) return {};
-  const Type& past = view.type(kPast);
-  const bool is_paged = view.has(kPages);
+  if (!ranks_known(view, {kPastKeyValue})) return {};
+  const Type& past = view.type(kPastKeyValue);
+  const bool is_paged = view.has(kPageTable);
   for (auto [axis, size] : {std::pair<int, int64_t>{1, 2}, {2, heads.keys}, {4, heads.size}})
     TRY(require_equal(view, past.dim(axis), size,
                       is_paged ? "sizes of past_key_value and [pages, 2, num_kv_heads, tokens_per_block, head_size]"
@@ -98,20 +98,21 @@ Result<void> check_past(const NodeView& view, const Heads& heads) {
     if (!ranks_known(view, {kQkv})) return {};
     return require_equal(view, past.dim(0), view.type(kQkv).dim(0), "batch sizes of past_key_value and qkv");
   }
-  if (!ranks_known(view, {kLengths})) return {};
-  const Dim sequences = view.type(kLengths).dim(0);
+  if (!ranks_known(view, {kContextLengths})) return {};
+  const Dim sequences = view.type(kContextLengths).dim(0);
   TRY(require_sizes(view, kPastLengths, {sequences}));
   if (!is_paged) return require_equal(view, past.dim(0), sequences, "first sizes of past_key_value and context_lengths");
-  if (!ranks_known(view, {kPages})) return {};
-  return require_equal(view, view.type(kPages).dim(0), sequences, "first sizes of page_table and context_lengths");
+  if (!ranks_known(view, {kPageTable})) return {};
+  return require_equal(view, view.type(kPageTable).dim(0), sequences, "first sizes of page_table and context_lengths");
 }
 
 /// The shape of present_key_value: one row more for each token of a batch; where rows are scattered, that of the past.
 std::optional<DimList> present_shape(const NodeView& view, const Heads& heads) {
-  if (view.has(kPast) && !ranks_known(view, {kPast})) return std::nullopt;
-  if (view.has(kPastLengths)) return *view.type(kPast).shape;
+  if (view.has(kPastKeyValue) && !ranks_known(view, {kPastKeyValue})) return std::nullopt;
+  if (view.has(kPastLengths)) return *view.type(kPastKeyValue).shape;
   const Type& qkv = view.type(kQkv);
-  return DimList{qkv.dim(0), 2, heads.keys, view.has(kPast) ? qkv.dim(1) + view.type(kPast).dim(3) : qkv.dim(1), heads.size};
+  return DimList{qkv.dim(0), 2, heads.keys, view.has(kPastKeyValue) ? qkv.dim(1) + view.type(kPastKeyValue).dim(3) : qkv.dim(1),
+                 heads.size};
 }
 
 Result<void> infer(NodeView& view) {
@@ -126,7 +127,8 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {kQkv})) {
     const Type& qkv = view.type(kQkv);
     TRY(require_equal(view, qkv.dim(2), h.width(), "last size of qkv and (num_heads + 2 * num_kv_heads) * head_size"));
-    if (ranks_known(view, {kBias})) TRY(require_equal(view, view.type(kBias).dim(0), h.width(), "size of qkv_bias and last size of qkv"));
+    if (ranks_known(view, {kQkvBias}))
+      TRY(require_equal(view, view.type(kQkvBias).dim(0), h.width(), "size of qkv_bias and last size of qkv"));
     out.shape = DimList{qkv.dim(0), qkv.dim(1), h.queries * h.size};
     present.shape = present_shape(view, h);
   }

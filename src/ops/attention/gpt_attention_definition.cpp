@@ -21,10 +21,10 @@ class Definition {
       : build_(build), view_(view), in_(in), heads_(heads), dtype_(view.type(kQkv).dtype) {}
 
   std::vector<ValueId> run() {
-    const ValueId qkv = view_.has(kBias) ? build_("Add", {in_[kQkv], in_[kBias]}) : in_[kQkv];
+    const ValueId qkv = view_.has(kQkvBias) ? build_("Add", {in_[kQkv], in_[kQkvBias]}) : in_[kQkv];
     const int64_t keys = heads_.queries * heads_.size, values = keys + heads_.keys * heads_.size;
     tokens_ = size_of(build_, qkv, 1);
-    if (is_packed(view_)) sequences_.emplace(build_, tokens_, in_[kLengths], in_[kPastLengths]);
+    if (is_packed(view_)) sequences_.emplace(build_, tokens_, in_[kContextLengths], in_[kPastLengths]);
     const ValueId rotated = with_rotation(qkv);
     query_ = sliced(build_, rotated, 2, 0, keys);
     key_ = sliced(build_, rotated, 2, keys, values);
@@ -41,7 +41,7 @@ class Definition {
     if (position_) return position_;
     if (sequences_) return position_ = sequences_->position();
     position_ = iota(build_, tokens_);
-    return position_ = view_.has(kPast) ? build_("Add", {position_, size_of(build_, in_[kPast], 3)}) : position_;
+    return position_ = view_.has(kPastKeyValue) ? build_("Add", {position_, size_of(build_, in_[kPastKeyValue], 3)}) : position_;
   }
 
   /// The heads of queries and keys alone, rotated; `qkv` where there is no rotation. Angles are computed in f64: in f32 that of position
@@ -70,8 +70,8 @@ class Definition {
 
   /// Multiplies the query at position t by element t of logn_scaling.
   void scale_queries() {
-    if (!view_.has(kLogn)) return;
-    const ValueId factor = build_("Gather", {in_[kLogn], position()});
+    if (!view_.has(kLognScaling)) return;
+    const ValueId factor = build_("Gather", {in_[kLognScaling], position()});
     query_ = build_("Mul", {query_, build_("Unsqueeze", {cast_to(build_, factor, dtype_), build_.ints({1})})});
   }
 
@@ -97,8 +97,8 @@ class Definition {
     }
     if (!view_.has(kWindow)) return seen;
     ValueId place = iota(build_, tokens_), keys = tokens_;
-    if (view_.has(kPast)) {
-      const ValueId past = size_of(build_, in_[kPast], 3);
+    if (view_.has(kPastKeyValue)) {
+      const ValueId past = size_of(build_, in_[kPastKeyValue], 3);
       place = build_("Add", {place, past});
       keys = build_("Add", {keys, past});
     }
@@ -109,9 +109,9 @@ class Definition {
   /// Rows of new tokens after those of past_key_value, where there is one.
   std::vector<ValueId> with_rows() {
     std::vector<ValueId> operands{query_, key_, value_, mask_of_rows(), {}, {}};
-    for (size_t k = 0; k < 2 && view_.has(kPast); ++k) {
+    for (size_t k = 0; k < 2 && view_.has(kPastKeyValue); ++k) {
       const auto which = static_cast<int64_t>(k);
-      operands[4 + k] = squeezed(build_, sliced(build_, in_[kPast], 1, which, which + 1), 1);
+      operands[4 + k] = squeezed(build_, sliced(build_, in_[kPastKeyValue], 1, which, which + 1), 1);
     }
     while (!operands.back()) operands.pop_back();
     const bool has_present = view_.outputs.size() > 1;
@@ -126,7 +126,7 @@ class Definition {
 
   /// Every query against the rows of each sequence; the results of its own are taken.
   std::vector<ValueId> with_cache() {
-    const PackedCache cache(build_, in_[kPast], in_[kPages], *sequences_, heads_.keys, heads_.size);
+    const PackedCache cache(build_, in_[kPastKeyValue], in_[kPageTable], *sequences_, heads_.keys, heads_.size);
     const ValueId present = cache.joined(key_, value_);
     const ValueId ends = build_("Gather", {sequences_->end(), sequences_->number()});
     const ValueId last = is_causal(view_) ? position() : build_("Sub", {ends, build_.scalar(DType::i64, 1)});
@@ -155,7 +155,7 @@ std::vector<ValueId> define(ir::Builder& build, const NodeView& view, std::span<
   const auto heads = heads_of(view);
   if (!heads) return {};
   std::vector<ValueId> operands(in.begin(), in.end());
-  operands.resize(kLogn + 1);
+  operands.resize(kLognScaling + 1);
   return Definition(build, view, operands, *heads).run();
 }
 

@@ -38,10 +38,10 @@ Result<LookupTable> lookup_table(const NodeView& view) {
   return d;
 }
 
-/// Version 1 has a list of strings alone, which map to their positions.
-Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int version) {
+/// Version 1 has classes_strings alone: strings map to their positions, or, where X holds integers, positions to strings.
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::NodeView view = graph.view(node);
-  if (version >= 2 || !view.attributes->has("classes_strings")) return {};
+  if (opset >= 2 || !view.attributes->has("classes_strings")) return {};
   const ir::Strings classes = texts_named(view, "classes_strings");
   Ints positions;
   for (size_t k = 0; k < classes.size(); ++k) positions.push_back(static_cast<int64_t>(k));
