@@ -52,8 +52,7 @@ const RingValues& ring_values(DecoderParts& parts, const Ring& ring);
 /// The state `old` with the rows of new tokens, [batch, heads, new, size], written at their rows of the ring.
 ir::ValueId scatter_rows(DecoderParts& parts, const Ring& ring, ir::ValueId old, ir::ValueId rows);
 
-/// Errors: not_supported, for what cannot be streamed; bad_usage: a window below 1, sinks below 0, a window and sinks above the context, or
-/// no cache.
+/// Errors: not_supported, for what cannot be streamed; bad_usage: a window below 1, sinks below 0, or a window and sinks above the context.
 Result<void> check_stream(const DecoderParts& parts);
 
 }  // namespace tenon::nn
