@@ -40,7 +40,7 @@ class ElementReader {
   /// The element: code * scale + minimum.
   Expr value() {
     const LinearBlocks& linear = *format_.linear;
-    // All products are exact, so that one rounding is left, as in an fma.
+    // Products with scales of f16 are exact, so that one rounding is left, as in an fma; those with scales of f32 may round too.
     Expr d = scale(0), minimum = linear.has_minimum ? scale(1) : Expr();
     if (linear.sub_blocks) {
       const Expr word = integers();
