@@ -33,7 +33,7 @@ class Lexer {
   Result<Token> expect(std::string_view mark_or_word, std::string_view where);
   /// Consumes `[ ... ]` and returns the text between; quotes and nested brackets are respected.
   Result<std::string_view> bracketed();
-  /// Bytes of the text that are not consumed.
+  /// Bytes of the text that no token has been read from; peek() reads too.
   size_t left() const { return text_.size() - at_; }
   std::string_view text() const { return text_; }
   /// Continues at that offset of the text, after another parser has read a part of it.
@@ -53,7 +53,7 @@ class Lexer {
   Token number(size_t begin);
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t at_ = 0;        ///< behind the last token that was read, by peek() or to be consumed
   Token ahead_[4];       ///< tokens that peek() has read
   size_t buffered_ = 0;  ///< number of these
 };

@@ -13,7 +13,7 @@ namespace tenon::cli {
 
 namespace {
 
-/// The median over samples, of each kind.
+/// For each kind of product, the median of the peak rates that were measured in these samples.
 ByProductKind peaks_of(const QuietSamples& quiet) {
   ByProductKind out{};
   for (size_t p = 0; p < kProductKinds; ++p) {

@@ -27,7 +27,7 @@ enum class ProductKind : uint8_t { f32, bf16, bytes };
 inline constexpr size_t kProductKinds = 3;
 /// "f32", "bf16", "int8".
 std::string_view name_of(ProductKind products);
-/// A number for each kind of products, in the order of Products.
+/// A number for each kind of products, in the order of ProductKind.
 using ByProductKind = std::array<double, kProductKinds>;
 
 /// Measures the peak rate of fused multiply-adds on registers, in the widest vectors of this CPU, on the threads that kernels run on.

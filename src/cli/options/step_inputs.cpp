@@ -83,7 +83,7 @@ Result<void> check_step_axis(const runtime::PortInfo& port, const Tensor& all, i
   return {};
 }
 
-/// The values of one step, which keep `all`.
+/// The part of `all` for one step: a view that holds its memory; strings are copied.
 Tensor values_of_step(const Tensor& all, int64_t step) {
   const Sizes shape(all.shape().begin() + 1, all.shape().end());
   const int64_t count = all.count() / all.shape()[0];

@@ -12,15 +12,15 @@ enum class RoleKind : uint8_t {
   loops,        ///< loop nests
   attention,    ///< the attention kernel
   packed_rows,  ///< the step of op PackedRows
-  control,      ///< a branch or loop over programs
+  control,      ///< a branch or loop whose bodies have plans of their own (If, Loop, Scan)
 };
 struct NodeRole {
   RoleKind kind = RoleKind::loops;
   ops::LoopForm form;  ///< of loops
 };
 
-/// Whether the loop updates elements of its output (Scatter with a reduction). Several of its parallel iterations may update one element,
-/// in row-major order.
+/// Whether the loop updates elements of its output (Scatter with a reduction). Several of its parallel iterations may update
+/// one element; these updates have to happen in row-major order.
 bool updates_in_order(const ops::Loop& loop, const ops::Output& output);
 
 /// The role of a node. Errors: not_supported, with the reason why kernels cannot run it; errors of its loop form. Cost: one shape inference

@@ -11,7 +11,7 @@ OP(causal_mask) {
     .inputs = {{"past", "total"}},
     .outputs = {{"mask"}},
     .infer = [](NodeView& view) -> Result<void> {
-      set_output(view, 0, TRY(mask_of_lengths(view)));
+      set_output(view, 0, TRY(mask_type(view)));
       return {};
     },
     .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {

@@ -18,7 +18,7 @@ Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length) 
   return length && length->size() == 1 ? max((*length)[0], 0) : view.symbols->fresh();
 }
 
-Result<ir::Type> mask_of_lengths(const NodeView& view) {
+Result<ir::Type> mask_type(const NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_number(view, k));
   const auto past = known_elements(view, 0), total = known_elements(view, 1);
   const Dim keys = length_of(view, total);

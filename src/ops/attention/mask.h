@@ -11,9 +11,9 @@ Result<void> require_number(const NodeView& view, size_t input);
 /// A length as a size: the one element of `length` where it is known, else a fresh symbol.
 Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length);
 
-/// The boolean mask [1, 1, total - past, total] of operands 0 (past) and 1 (total), both one number. Errors: dtype_mismatch, rank_mismatch,
-/// shape_mismatch.
-Result<ir::Type> mask_of_lengths(const NodeView& view);
+/// The type of a mask, bool[1, 1, total - past, total], of operands 0 (past) and 1 (total), both one number. Errors: dtype_mismatch,
+/// rank_mismatch, shape_mismatch.
+Result<ir::Type> mask_type(const NodeView& view);
 
 /// The type of tables of cosines and sines: attribute `to`, a float type, or that of operand `weights`. Errors: bad_attribute.
 Result<DType> table_dtype(const NodeView& view, size_t weights);

@@ -12,7 +12,7 @@ OP(shifted_causal_mask) {
     .outputs = {{"mask"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_number(view, 2));
-      set_output(view, 0, TRY(mask_of_lengths(view)));
+      set_output(view, 0, TRY(mask_type(view)));
       return {};
     },
     .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {

@@ -21,7 +21,7 @@ constexpr OpDef softmax_op(OpDef own) {
   own.infer = infer_softmax;
   own.upgrade = upgrade_flattened_axis;
   own.lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() ? 7 : 13; };
-  own.downgrade = axis_downgrade;
+  own.downgrade = downgrade_flattened_axis;
   own.samples = {.array = literals<"f32[2,3,4]", "f32[2,3,4]; axis=1", "f32[2,3,4]; axis=0", "f32[5]", "f16[3,33]", "f64[2,7]",
                                    "f32[2,3] in 80..200", "f32[0,4]", "f32[3,1]", "f32[4] = [0, -inf, 1, -inf]">};
   return own;

@@ -84,7 +84,8 @@ Result<void> integer_p_upgrade(Graph& graph, NodeId node, int opset) {
 Result<void> axes_to_operand(ir::Graph& graph, ir::NodeId node, int) { return attribute_to_operand(graph, node, "axes", 1); }
 
 namespace {
-/// Before opset 20 bool had no order.
+/// Reduces a bool operand as i32 and casts the result back: ReduceMax and ReduceMin take bool from opset 20 on. The new node is
+/// downgraded in its turn.
 Result<void> reduce_as_integers(ir::Graph& graph, ir::NodeId node) {
   const ir::Attributes attributes = graph.node(node).attributes;
   return replace_node(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -96,14 +97,13 @@ Result<void> reduce_as_integers(ir::Graph& graph, ir::NodeId node) {
 }  // namespace
 
 Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset) {
-  // ReduceMax and ReduceMin have a newer form that differs in dtypes alone.
   if (opset < 20 && graph.value(graph.node(node).inputs[0]).type.dtype == DType::boolean) return reduce_as_integers(graph, node);
-  if (opset >= 18) return {};
+  if (opset >= 18) return {};  // forms since then differ in dtypes alone
   graph.erase_attribute(node, "noop_with_empty_axes");
   return operand_to_attribute(graph, node, 1, "axes");
 }
 
-Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int) {
+Result<void> downgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int) {
   const NodeView view = graph.view(node);
   const int axis = TRY(axis_attribute(view)), last = view.rank(0) - 1;
   if (axis == last) {

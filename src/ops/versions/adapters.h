@@ -25,6 +25,6 @@ Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset);
 Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset);
 /// OpDef::downgrade of the same: before opset 13 they reduce the last axis, by its number since some readers take -1 for the default of 1;
 /// another axis is transposed to the end and back.
-Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
+Result<void> downgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset);
 
 }  // namespace tenon::ops

@@ -40,10 +40,11 @@ class ComputationCastOpCastPattern(CataloguePattern):
         half = (left or right).input[0]
         to = g.get_type(half)
         name = f"{self.name}--{node.name}"
-        other, result = (g.unique_name(f"{self.name}--{value}") for value in (node.input[1 if left else 0], node.output[0]))
-        inputs = [half, other] if left else [other, half]
+        other = node.input[1 if left else 0]
+        other_half, result = (g.unique_name(f"{self.name}--{value}") for value in (other, node.output[0]))
+        inputs = [half, other_half] if left else [other_half, half]
         return [
-            g.make_node("Cast", [node.input[1 if left else 0]], [other], name=name, to=to),
+            g.make_node("Cast", [other], [other_half], name=name, to=to),
             g.make_node(node.op_type, inputs, [result], name=name),
             g.make_node("Cast", [result], list(node.output), name=name, to=onnx.TensorProto.FLOAT),
         ]
