@@ -98,8 +98,8 @@ TEST(Predict, TheLimitAloneTakesNoLongerThanAll) {
 }
 
 TEST(Predict, ReasonShowsHowRowsDivideIntoTiles) {
-  EXPECT_EQ(reason(product_of(128, 768, 768), target()), "tile 14x2: 128 rows are 10 of 13 or 12, 768 lanes 24 of 32, depth 768");
-  EXPECT_EQ(reason(product_of(28, 64, 24), target()), "tile 14x2: 28 rows are 2 of 14, 24 lanes 1 of 32 (8 in vain), depth 64");
+  EXPECT_EQ(tiling_text(product_of(128, 768, 768), target()), "tile 14x2: 128 rows are 10 of 13 or 12, 768 lanes 24 of 32, depth 768");
+  EXPECT_EQ(tiling_text(product_of(28, 64, 24), target()), "tile 14x2: 28 rows are 2 of 14, 24 lanes 1 of 32 (8 in vain), depth 64");
 }
 
 /// What lowering says of the kernels of a graph, with n of 128.
@@ -154,7 +154,7 @@ TEST(Work, SkipsProductsInThePadding) {
 
 TEST(Work, TilesOfANarrowImageContainSeveralRows) {
   const ProductWork work = of_padded_image(7);
-  EXPECT_EQ(reason({.products = {work}, .loops = {}}, target()), "tile 14x2: 49 rows are 4 of 14 or 7, 32 lanes 1 of 32, depth 144");
+  EXPECT_EQ(tiling_text({.products = {work}, .loops = {}}, target()), "tile 14x2: 49 rows are 4 of 14 or 7, 32 lanes 1 of 32, depth 144");
 }
 
 /// Each of four parts of the rows has three tiles, where nine of 24 rows would do for an image.

@@ -30,7 +30,7 @@ TEST(PluginLayout, OverflowingSizesHaveNoElements) {
     LayoutConversion laid_out(views, {layout});
     ASSERT_TRUE(laid_out.lay_out(0));
     EXPECT_EQ(views[0].strides[layout == TENON_STRIDED ? 2 : 1], 1);
-    laid_out.bring(nullptr, 1);
+    laid_out.convert_operands(nullptr, 1);
   }
 }
 
@@ -61,15 +61,15 @@ TEST(PluginLayout, BringsOperandsOnceAndTakesResults) {
   ASSERT_TRUE(laid_out.lay_out(0));
   EXPECT_EQ(views[0].layout, TENON_CHANNELS_LAST);
   EXPECT_NE(views[0].data, x.data());
-  laid_out.bring(nullptr, 1);
+  laid_out.convert_operands(nullptr, 1);
   auto* const theirs = static_cast<float*>(views[0].data);
   EXPECT_EQ(std::vector(theirs, theirs + 6), (std::vector<float>{1, 4, 2, 5, 3, 6}));
   theirs[0] = 9;
-  laid_out.bring(nullptr, 1);
+  laid_out.convert_operands(nullptr, 1);
   EXPECT_EQ(theirs[0], 9) << "nobody set it since";
   Tensor y = *Tensor::make(DType::f32, {1, 2, 3});
   laid_out.set_data(0, y.mutable_data());
-  laid_out.take(nullptr, 1);
+  laid_out.convert_results(nullptr, 1);
   EXPECT_EQ(y.as<float>()[0], 9);
   EXPECT_EQ(y.as<float>()[3], 4);
 }

@@ -34,7 +34,8 @@ def _constant_key(value: Value) -> Any:
 
 
 def merge_equal(graph: Graph, shapes: bool, constants: bool) -> int:
-    """Merges equal initializers, and Shape nodes of the same value or of equal sizes. Returns how many were merged: these stay in the graph without users."""
+    """Merges equal initializers, and Shape nodes of the same value or of equal sizes. Returns how many were merged: these stay in the
+    graph without users."""
     merged = 0
     for g in graphs_in(graph):
         first: dict[Any, Value] = {}
