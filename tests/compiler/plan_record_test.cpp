@@ -79,7 +79,7 @@ std::vector<double> predictions(const PlanRecord& record, const codegen::Target&
     const auto known = with_sizes(work, [](const DimNode&) { return Dim(7); });
     if (!known) continue;
     out.push_back(codegen::predict(*known, {}, target, default_machine(target, 4)).ns);
-    EXPECT_LT(codegen::reason(*known, target).size(), 4096u);
+    EXPECT_LT(codegen::tiling_text(*known, target).size(), 4096u);
   }
   return out;
 }
