@@ -23,7 +23,7 @@ void predict_all(const compiler::PlanRecord& record, const codegen::Target& targ
     const auto known = with_sizes(work, [](const DimNode&) { return Dim(7); });
     if (!known) continue;
     codegen::predict(*known, {}, target, default_machine(target, 4));
-    codegen::reason(*known, target);
+    codegen::tiling_text(*known, target);
   }
 }
 
