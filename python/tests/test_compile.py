@@ -205,7 +205,8 @@ def test_convolutions_take_the_plain_sum_on_request(tmp_path):
     w = graph.add_constant(random.normal(size=(32, 32, 3, 3)).astype(np.float32))
     graph.add_output(graph.insert("Conv", [x, w], {"pads": [1, 1, 1, 1]}, names=["y"]).outputs[0])
     fewer, plain = tenon.compile(graph), tenon.compile(graph, winograd=False)
-    assert saved(fewer, tmp_path) != saved(plain, tmp_path)
+    transformed = 4 * 36 * 32 * 32  # bytes of weights; the plain engine has 3x3 in place of 6x6
+    assert len(saved(fewer, tmp_path)) > len(saved(plain, tmp_path)) + transformed // 2
     given = {"x": random.normal(size=(2, 32, 28, 28)).astype(np.float32)}
     np.testing.assert_allclose(fewer.run(given)["y"], plain.run(given)["y"], atol=1e-4)
 
