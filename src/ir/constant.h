@@ -68,8 +68,8 @@ struct Constant {
   };
 
   /// Blocks [K / elements, N, bytes of a block] (u8) in panels of lanes, zeros beyond N: either their codes, [ceil(N/panel), K, panel] of
-  /// i8 or, of fewer than 8 bits, [ceil(N/panel), K / elements, words, panel] of i32 (base/blocks/panel_words.h); or the scales and the minima
-  /// that are stored, [ceil(N/panel), K / scale_elements, 1 or 2, panel] of `scale_type`.
+  /// i8 or, of fewer than 8 bits, [ceil(N/panel), K / elements, words, panel] of i32 (base/blocks/panel_words.h); or the scales and the
+  /// minima that are stored, [ceil(N/panel), K / scale_elements, 1 or 2, panel] of `scale_type`.
   struct PackBlocks {
     ConstantRef operand;
     const BlockFormat* format;
