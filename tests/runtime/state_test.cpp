@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 
 #include "runtime/run/memory.h"
@@ -322,6 +324,21 @@ TEST(States, PlannedBytesAreThoseOfTheCapacity) {
   const auto planned = planned_bytes(table, shapes);
   ASSERT_TRUE(planned);
   EXPECT_GE(planned->values, static_cast<uint64_t>(kOuter * kCapacity * kInner) * sizeof(float));
+}
+
+/// Mappings of this process whose memory is advised against huge pages ("nh" of smaps, as proc_pid_smaps(5) describes it).
+int64_t mappings_of_small_pages() {
+  std::ifstream smaps("/proc/self/smaps");
+  int64_t count = 0;
+  for (std::string line; std::getline(smaps, line);) count += line.starts_with("VmFlags:") && line.find(" nh") != line.npos;
+  return count;
+}
+
+TEST_F(StateTest, MemoryOfGrowingStatesHasSmallPages) {
+  const int64_t before = mappings_of_small_pages();
+  expect_append(0, 1);
+  if (std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) EXPECT_GT(mappings_of_small_pages(), before);
+  else EXPECT_EQ(mappings_of_small_pages(), before);
 }
 
 /// Pages of 4 KiB that are in memory, where the first byte of each 2 MiB was written.
