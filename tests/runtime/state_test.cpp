@@ -4,11 +4,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
-#include "runtime/run/memory.h"
+#include "runtime/run/states.h"
 #include "state_programs.h"
 
 namespace tenon::tests {
@@ -326,36 +324,17 @@ TEST(States, PlannedBytesAreThoseOfTheCapacity) {
   EXPECT_GE(planned->values, static_cast<uint64_t>(kOuter * kCapacity * kInner) * sizeof(float));
 }
 
-/// Mappings of this process whose memory is advised against huge pages ("nh" of smaps, as proc_pid_smaps(5) describes it).
-int64_t mappings_of_small_pages() {
-  std::ifstream smaps("/proc/self/smaps");
-  int64_t count = 0;
-  for (std::string line; std::getline(smaps, line);) count += line.starts_with("VmFlags:") && line.find(" nh") != line.npos;
-  return count;
-}
-
-TEST_F(StateTest, MemoryOfGrowingStatesHasSmallPages) {
-  const int64_t before = mappings_of_small_pages();
-  expect_append(0, 1);
-  if (std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) EXPECT_GT(mappings_of_small_pages(), before);
-  else EXPECT_EQ(mappings_of_small_pages(), before);
-}
-
-/// Pages of 4 KiB that are in memory, where the first byte of each 2 MiB was written.
-int64_t pages_of_first_rows(bool fills_slowly) {
-  constexpr uint64_t kBytes = uint64_t{64} << 20;
-  Block block;
-  if (fills_slowly) block.fill_slowly();
-  std::byte* const memory = *block.reserve(kBytes);
-  for (uint64_t at = 0; at < kBytes; at += Block::kHugePage) memory[at] = std::byte{1};
-  std::vector<unsigned char> pages(kBytes / 4096);
-  EXPECT_EQ(mincore(memory, kBytes, pages.data()), 0);
-  return std::ranges::count_if(pages, [](unsigned char p) { return (p & 1) != 0; });
-}
-
-TEST(Block, OfAGrowingStateHasSmallPages) {
-  EXPECT_EQ(pages_of_first_rows(true), 32);
-  EXPECT_GE(pages_of_first_rows(false), 32);  // 32 huge ones where the system has them
+/// A huge page that a first row touched would be cleared, and stay in memory, as a whole. Fails only where the system has such pages.
+TEST(States, ThatGrowTakeTheMemoryOfTheirRows) {
+  constexpr int64_t kHeads = 32, kHead = int64_t{2} << 20;  // bytes
+  const std::vector<StateInfo> infos{{.name = "rows", .shape = {kHeads, kHead / 512, 128}, .growing_axis = 1}};
+  States states(infos, nullptr);
+  ASSERT_TRUE(states.prepare(0));
+  std::byte* const memory = states.data(0);
+  for (int64_t head = 0; head < kHeads; ++head) memory[head * kHead] = std::byte{1};
+  std::vector<unsigned char> pages(kHeads * kHead / 4096);
+  ASSERT_EQ(mincore(memory, kHeads * kHead, pages.data()), 0);
+  EXPECT_EQ(std::ranges::count_if(pages, [](unsigned char p) { return (p & 1) != 0; }), kHeads);
 }
 
 }  // namespace
