@@ -92,8 +92,30 @@ Result<V> KernelLowering::value(const TileInstr& in) {
       if (d == DType::f32 || d == DType::f64) return fma(x, y, z);
       return round_half(d, fma(widen_half(d, x), widen_half(d, y), widen_half(d, z)));
     }
+    case TileOp::dot: return dot(in);
+    case TileOp::pair: return pair(reg(in.args[0]), reg(in.args[1]));
     default: return expression(in);
   }
+}
+
+Result<V> KernelLowering::dot(const TileInstr& in) {
+  const bool bytes = in.type.element == DType::i32;
+  const MultiplyAdd* const instruction =
+      bytes ? target_.multiply_add(DType::u8, DType::i8, DType::i32) : target_.multiply_add(DType::bf16, DType::bf16, DType::f32);
+  if (!instruction || instruction->lanes != in.type.lanes || !instructions_of(target_).add_products_of_group)
+    return fail(Code::internal, kernel_.name, "no instruction of the target adds products of these groups")
+        .found(std::string(target_.name));
+  llvm::Type* group = with_lanes(bytes ? b_.getInt8Ty() : b_.getBFloatTy(), in.type.lanes * instruction->products);
+  return instructions_of(target_).add_products_of_group(reg(in.args[2]), b_.CreateBitCast(reg(in.args[0]).v, group),
+                                                        b_.CreateBitCast(reg(in.args[1]).v, group));
+}
+
+V KernelLowering::pair(V low, V high) {
+  const auto bits = [&](V of) { return emit_operator(target_, ExprOp::cast, DType::f32, DType::bf16, {of}).v; };
+  llvm::SmallVector<int, 64> order;
+  for (int lane = 0; lane < low.lanes(); ++lane) order.append({lane, low.lanes() + lane});
+  Value* joined = b_.CreateShuffleVector(bits(low), bits(high), order);
+  return wrap(b_.CreateBitCast(joined, with_lanes(b_.getInt32Ty(), low.lanes())));
 }
 
 V KernelLowering::call(const Subroutine& subroutine, llvm::ArrayRef<V> args) {

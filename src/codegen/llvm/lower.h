@@ -21,6 +21,8 @@ class KernelLowering {
   Result<void> instruction(const TileInstr& in);
   Result<V> value(const TileInstr& in);
   Result<V> expression(const TileInstr& in);
+  Result<V> dot(const TileInstr& in);
+  V pair(V low, V high);
   V call(const Subroutine& subroutine, llvm::ArrayRef<V> args);
   V constant(const TileInstr& in);
   V iota(TileType type);

@@ -37,7 +37,7 @@ V KernelLowering::load(const TileInstr& in) {
   const bool broadcast = in.broadcast || (in.offsets == kNone && has_stride(in, 0));
   const bool one = broadcast || lanes == 1;
   Type* element = memory_type(b_.getContext(), d);
-  const Align align(static_cast<uint64_t>(bits_of(d) / 8));
+  const Align align(static_cast<uint64_t>(bits_of(in.words ? kernel_.buffers[in.buffer].dtype : d) / 8));
   Value* at = address(in.buffer, reg(in.args[0]).v);
   if (lanes == 1 && in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
   Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;

@@ -96,6 +96,12 @@ Reg TileBuilder::fma(Reg a, Reg b, Reg c) {
   return append({.op = TileOp::fma, .type = {type(c).element, lanes}, .args = {splat(a, lanes), splat(b, lanes), splat(c, lanes)}});
 }
 
+Reg TileBuilder::dot(Reg a, Reg b, Reg sum) { return append({.op = TileOp::dot, .type = type(sum), .args = {a, b, sum}}); }
+
+Reg TileBuilder::pair(Reg low, Reg high) {
+  return append({.op = TileOp::pair, .type = {DType::i32, type(low).lanes}, .args = {low, high}});
+}
+
 Reg TileBuilder::reduce(Reg vector, ops::Combine combine) {
   if (type(vector).lanes == 1) return vector;
   return append({.op = TileOp::reduce, .type = {type(vector).element, 1}, .args = {vector}, .combine = combine});
@@ -112,6 +118,7 @@ TileInstr memory_instr(TileOp op, TileType type, int32_t buffer, const MemoryOpt
           .buffer = buffer,
           .stride = options.stride,
           .broadcast = options.broadcast,
+          .words = options.words,
           .offsets = options.offsets,
           .mask = options.mask,
           .fill = options.fill,
@@ -120,7 +127,8 @@ TileInstr memory_instr(TileOp op, TileType type, int32_t buffer, const MemoryOpt
 }  // namespace
 
 Reg TileBuilder::load(int32_t buffer, Reg offset, int lanes, MemoryOptions options) {
-  TileInstr in = memory_instr(TileOp::load, {kernel_.buffers[buffer].dtype, lanes}, buffer, options);
+  const DType element = options.words ? DType::i32 : kernel_.buffers[buffer].dtype;
+  TileInstr in = memory_instr(TileOp::load, {element, lanes}, buffer, options);
   in.args = {offset};
   return append(std::move(in));
 }

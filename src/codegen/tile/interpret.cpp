@@ -66,8 +66,30 @@ class Interpreter {
     if (in.op == TileOp::first_mask) return {0, i < scalar(in.args[0])};
     Scalar args[3];
     for (size_t k = 0; k < in.args.size(); ++k) args[k] = registers_[in.args[k]][i];
+    if (in.op == TileOp::dot) return dot(in.type.element, args[0].integer, args[1].integer, args[2]);
+    if (in.op == TileOp::pair) return rounded(DType::i32, {0, bf16_bits(args[0]) | bf16_bits(args[1]) << 16});
     if (in.op == TileOp::fma) return fused_multiply_add(in.type.element, args[0], args[1], args[2]);
     return apply(in.expr_op, type(in.args.back()).element, in.type.element, std::span(args, in.args.size()));
+  }
+
+  static int64_t bf16_bits(const Scalar& of) {
+    uint16_t bits = 0;
+    write_element(DType::bf16, rounded(DType::bf16, of), reinterpret_cast<std::byte*>(&bits));
+    return bits;
+  }
+
+  /// The elements of that type in the lowest 32 bits.
+  static std::vector<Scalar> group_of(int64_t bits, DType element) {
+    const auto low = static_cast<uint32_t>(bits);
+    const size_t width = bits_of(element) / 8;
+    std::vector<Scalar> out;
+    for (size_t at = 0; at < sizeof low; at += width) out.push_back(read_element(element, reinterpret_cast<const std::byte*>(&low) + at));
+    return out;
+  }
+
+  static Scalar dot(DType sum, int64_t a, int64_t b, Scalar before) {
+    const bool bytes = sum == DType::i32;
+    return add_group(sum, group_of(a, bytes ? DType::u8 : DType::bf16), group_of(b, bytes ? DType::i8 : DType::bf16), before);
   }
 
   Scalar reduce(const TileInstr& in) const {
@@ -85,11 +107,20 @@ class Interpreter {
     return b.data + element * (bits_of(kernel_.buffers[buffer].dtype) / 8);
   }
 
+  int64_t elements_of_word(int32_t buffer) const { return 32 / bits_of(kernel_.buffers[buffer].dtype); }
+
   int64_t element_of(const TileInstr& in, int64_t offset, int lane) const {
     int64_t at = offset;
     if (in.broadcast) return at;
+    if (in.words) return at + lane * elements_of_word(in.buffer);
     if (in.offsets != kNone) return at + registers_[in.offsets][lane].integer;
     return at + lane * scalar_or(in.stride, 1);
+  }
+
+  Result<std::byte*> address_of_lane(const TileInstr& in, int64_t offset, int lane) const {
+    const int64_t first = element_of(in, offset, lane);
+    if (in.words) TRY(address(in.buffer, first + elements_of_word(in.buffer) - 1));
+    return address(in.buffer, first);
   }
 
   bool active(const TileInstr& in, int lane) const { return in.mask == kNone || registers_[in.mask][lane].integer; }
@@ -97,7 +128,7 @@ class Interpreter {
   Result<void> load(const TileInstr& in) {
     Lanes out(in.type.lanes);
     for (int i = 0; i < in.type.lanes; ++i) {
-      if (active(in, i)) out[i] = read_element(in.type.element, TRY(address(in.buffer, element_of(in, scalar(in.args[0]), i))));
+      if (active(in, i)) out[i] = read_element(in.type.element, TRY(address_of_lane(in, scalar(in.args[0]), i)));
       else if (in.fill != kNone) out[i] = registers_[in.fill][i];
     }
     registers_[in.result] = std::move(out);
@@ -107,7 +138,7 @@ class Interpreter {
   Result<void> store(const TileInstr& in) {
     const Lanes& v = registers_[in.args[0]];
     for (int i = 0; i < in.type.lanes; ++i)
-      if (active(in, i)) write_element(in.type.element, v[i], TRY(address(in.buffer, element_of(in, scalar(in.args[1]), i))));
+      if (active(in, i)) write_element(in.type.element, v[i], TRY(address_of_lane(in, scalar(in.args[1]), i)));
     return {};
   }
 

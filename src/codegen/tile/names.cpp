@@ -4,9 +4,9 @@
 namespace tenon::codegen {
 
 std::string_view name_of(TileOp op) {
-  static constexpr std::string_view names[] = {"constant", "size",      "task_begin", "task_end",   "iota",    "splat",
-                                               "expr",     "fma",       "reduce",     "first_mask", "load",    "store",
-                                               "prefetch", "transpose", "loop",       "branch",     "contract"};
+  static constexpr std::string_view names[] = {"constant", "size",      "task_begin", "task_end", "iota",       "splat", "expr",
+                                               "fma",      "dot",       "pair",       "reduce",   "first_mask", "load",  "store",
+                                               "prefetch", "transpose", "loop",       "branch",   "contract"};
   static_assert(std::size(names) == static_cast<size_t>(TileOp::contract) + 1);
   return names[static_cast<size_t>(op)];
 }

@@ -73,6 +73,7 @@ class Printer {
     const Reg offset = in.op == TileOp::store ? in.args[1] : in.args[0];
     out_ += fmt::format("{} b{}[{}]", name_of(in.op), in.buffer, reg(offset));
     if (in.op == TileOp::store) out_ += fmt::format(", {}: {}", reg(in.args[0]), type(in.type));
+    if (in.words) out_ += " words";
     if (in.broadcast) out_ += " broadcast";
     if (in.stride != kNone) out_ += " stride=" + reg(in.stride);
     if (in.offsets != kNone) out_ += " offsets=" + reg(in.offsets);

@@ -34,6 +34,9 @@ enum class TileOp : uint8_t {
   splat,       ///< copies scalar args[0] to all lanes
   expr,        ///< applies `expr_op` to args lane by lane; a cast converts to type.element
   fma,         ///< args[0] * args[1] + args[2], rounded once
+  dot,         ///< args[2] + the sum of the products of a group of args[0] and one of args[1], lane by lane; see Contract. Lanes of i32
+               ///< hold groups: 4 of u8 (args[0]) and i8 (args[1]) for a result of i32, 2 of bf16 for one of f32
+  pair,        ///< args[0] and args[1] (f32) rounded to bf16, the first one in the lower half of a lane of i32
   reduce,      ///< reduces the lanes of args[0] to a scalar with `combine`: lane i with lane i + n/2, until one is left
   first_mask,  ///< mask with the first args[0] (i64 scalar) lanes set
   load,        ///< reads `buffer` from element args[0] (i64 scalar) on; see TileInstr::stride
@@ -125,6 +128,7 @@ struct TileInstr {
   int32_t buffer = -1;     ///< number of the buffer
   Reg stride = kNone;      ///< elements from lane to lane (i64 scalar); kNone: 1
   bool broadcast = false;  ///< a load reads one element for all lanes
+  bool words = false;      ///< lanes of i32 in a buffer of elements of 8 or 16 bits, of which each lane is 4 or 2 that follow each other
   Reg offsets = kNone;     ///< i64 vector: an element offset for each lane, added to the scalar one, in place of `stride` (gather, scatter)
   Reg mask = kNone;        ///< lanes that are accessed; kNone: all. The other lanes of a load are `fill`
   Reg fill = kNone;        ///< of the result's type; kNone: zero
@@ -154,7 +158,7 @@ struct TileKernel {
 /// Options of a load or store; the fields of TileInstr with these names.
 struct MemoryOptions {
   Reg stride = kNone, offsets = kNone, mask = kNone, fill = kNone;
-  bool broadcast = false, streaming = false;
+  bool broadcast = false, words = false, streaming = false;
 };
 
 /// Appends instructions to a kernel. Where one operand of an expression is a vector, its scalar operands are splat. The callbacks of `loop`
@@ -179,6 +183,8 @@ class TileBuilder {
   Reg mul(Reg a, Reg b) { return expr(ExprOp::mul, {a, b}); }
   Reg min(Reg a, Reg b) { return expr(ExprOp::min, {a, b}); }
   Reg fma(Reg a, Reg b, Reg c);
+  Reg dot(Reg a, Reg b, Reg sum);
+  Reg pair(Reg low, Reg high);
   Reg reduce(Reg vector, ops::Combine combine);
   Reg first_mask(Reg count, int lanes);
   Reg load(int32_t buffer, Reg offset, int lanes, MemoryOptions options = {});

@@ -107,6 +107,16 @@ class TileVerifier {
         if (t.element == DType::boolean) return bad("fma type", text(t));
         for (Reg r : in.args) TRY(use(r, t));
         return {};
+      case TileOp::dot:
+        TRY(arity(in, 3));
+        if (t.element != DType::i32 && t.element != DType::f32) return bad("dot type", text(t));
+        for (const size_t k : {0U, 1U}) TRY(use(in.args[k], {DType::i32, t.lanes}));
+        return use(in.args[2], t);
+      case TileOp::pair:
+        TRY(arity(in, 2));
+        if (t.element != DType::i32) return bad("pair type", text(t));
+        for (const Reg r : in.args) TRY(use(r, {DType::f32, t.lanes}));
+        return {};
       case TileOp::reduce: return reduce(in);
       case TileOp::expr: return expression(in);
       default: return {};
@@ -158,7 +168,10 @@ class TileVerifier {
     TRY(use_optional(in.offsets, {DType::i64, in.type.lanes}));
     TRY(use_optional(in.mask, {DType::boolean, in.type.lanes}));
     TRY(use_optional(in.fill, in.type));
-    if (in.type.element != kernel_.buffers[in.buffer].dtype) return bad("element type of a memory access", text(in.type));
+    const DType stored = kernel_.buffers[in.buffer].dtype;
+    const bool plain = in.stride == kNone && in.offsets == kNone && in.mask == kNone && in.op != TileOp::prefetch;
+    const bool words = plain && in.type.element == DType::i32 && (bits_of(stored) == 8 || bits_of(stored) == 16);
+    if (in.words ? !words : in.type.element != stored) return bad("element type of a memory access", text(in.type));
     if (store) return in.broadcast ? Result<void>(bad("store", "broadcast")) : use(in.args[0], in.type);
     return in.op == TileOp::load ? define(in.result, in.type) : Result<void>{};
   }
