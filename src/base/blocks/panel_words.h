@@ -4,6 +4,8 @@
 /// that follow each other lie in the four bytes of a word, so that both parts of them meet in a word by one shift and one mask each.
 /// Then the integers of all sub-blocks, the first one in the lowest bits of the first word.
 #pragma once
+#include <algorithm>
+
 #include "base/blocks/block_format.h"
 
 namespace tenon::inline base {
@@ -43,6 +45,12 @@ inline int panel_words(const BlockFormat& format) { return code_words(format) + 
 /// Elements that share a stored scale.
 inline int scale_elements(const BlockFormat& format) {
   return format.linear->scale_elements > 0 ? format.linear->scale_elements : format.elements;
+}
+/// Neighbours along a row that share one scale where the other operand of a product is rounded to bytes: at most 32, and no more than share
+/// one of this format.
+inline int rounded_run(const BlockFormat& format) {
+  const SubBlocks* const sub = format.linear->sub_blocks;
+  return std::min(32, sub ? sub->elements : scale_elements(format));
 }
 /// Stored numbers beside each other: the scale, and the minimum where one is stored.
 inline int scale_parts(const BlockFormat& format) { return format.linear->has_minimum ? 2 : 1; }

@@ -194,6 +194,7 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   sort_by_step(roles.depth, other.place);
   sort_by_step(roles.lanes, *result);
   roles.in_blocks = is_in_blocks(roles, nest, plan);
+  if (roles.in_blocks) roles.activations = plan.activations;
   return roles;
 }
 

@@ -30,6 +30,7 @@ class Collector {
       : graph_(graph), carried_(options.carried), input_symbols_(options.outer_symbols.begin(), options.outer_symbols.end()) {
     plan_.outer_symbols = options.outer_symbols;
     plan_.sums_in_order = options.sums_in_order;
+    plan_.activations = options.activations;
     plan_.segments.assign(options.segments.begin(), options.segments.end());
   }
 

@@ -26,6 +26,8 @@ std::span<const Tile> tiles_of(const Target& target) {
 constexpr double kL2BytesPerCycle = 28;
 /// Rows of a task, whose tiles all read a panel from the second-level cache, and lanes of a task, whose panels all read those rows.
 constexpr int64_t kRowsOfATask = 66, kLanesOfATask = 64;
+/// Rows of a task beside panels of blocks that it unpacks to bf16, which takes longer than to f32, beside products in half of the time.
+constexpr int64_t kRowsOfATaskOfPairs = 264;
 /// Least tasks along the rows for which threads split the rows: with fewer, they have unequal shares.
 constexpr int64_t kMinTasksOfRows = 2;
 /// The same in tiles, for a product with a batch, which has enough tasks anyway: with fewer rows, each part has low tiles.
@@ -86,9 +88,10 @@ std::optional<int64_t> rows_of_tiles(const Contraction& roles, Tile tile) {
 /// Products of few rows unpack blocks in the registers of the widest tile, which has the most independent sums for one row.
 ContractTactic blocks_tactic(const Contraction& roles, const Target& target, ContractTactic out) {
   out.tile = tile_of_blocks(target);
-  out.split = std::max<int64_t>(1, kRowsOfATask / out.tile.rows);
+  const int64_t rows = roles.activations == Activations::bf16 ? kRowsOfATaskOfPairs : kRowsOfATask;
+  out.split = std::max<int64_t>(1, rows / out.tile.rows);
   out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
-  out.by_rows = min_rows_to_split(roles, kRowsOfATask, out.tile);
+  out.by_rows = min_rows_to_split(roles, rows, out.tile);
   return out;
 }
 

@@ -64,6 +64,18 @@ std::optional<Tiling> with_epilogue(const Tiling& without_epilogue, const Group&
 
 }  // namespace
 
+Affine dense_rows_place(const Contraction& roles, const Nest& nest) {
+  Affine out{DimList(nest.axes.size(), 0)};
+  std::vector<int> axes = axes_of(roles.rows);
+  for (const int x : axes_of(roles.depth)) axes.push_back(x);
+  Dim step = 1;
+  for (size_t k = axes.size(); k-- > 0;) {
+    out.coefficients[axes[k]] = step;
+    step = step * nest.axes[axes[k]].extent;
+  }
+  return out;
+}
+
 int lines_of(const Tiling& tiling, Tile tile) {
   const std::vector<JointAxis>& rows = tiling.roles.rows;
   return rows.size() > 1 && scale_moves(tiling, rows[rows.size() - 2]) ? 1 : lines_of(tile, rows);

@@ -21,6 +21,9 @@ struct Tiling {
 /// one product). Where only the epilogue is the reason, the tiling is that of the sum alone (with_epilogue is false).
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
 
+/// Of the rows operand as [rows..., depth], contiguous, over the nest's axes.
+Affine dense_rows_place(const Contraction& roles, const Nest& nest);
+
 /// How many lines (see lines_of in contract_cost.h) a tile of this tiling contains.
 int lines_of(const Tiling& tiling, Tile tile);
 

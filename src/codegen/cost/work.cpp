@@ -135,6 +135,11 @@ ProductWork product_work(const Contraction& roles, Tile tile, const Target& targ
     Dim& of = k + 1 == roles.rows.size() || (several && k + 2 == roles.rows.size()) ? out.rows : out.times;
     of = of * roles.rows[k].extent;
   }
+  if (roles.activations != Activations::f32) {
+    out.instruction = roles.activations == Activations::i8 ? target.multiply_add(DType::u8, DType::i8, DType::i32)
+                                                           : target.multiply_add(DType::bf16, DType::bf16, DType::f32);
+    return out;
+  }
   out.instruction = roles.group == 1 ? target.multiply_add(roles.sum, roles.sum, roles.sum)
                                      : target.multiply_add(roles.rows_operand.value.dtype(), roles.lanes_operand.value.dtype(), roles.sum);
   if (!out.instruction) out.instruction = &target.of_f32();

@@ -116,31 +116,63 @@ std::vector<Reg> BlockUnpacker::codes_of_step(const GroupCodes& group, int step)
   return out;
 }
 
-std::vector<Reg> BlockUnpacker::each_group(const Block& block, Reg begin, int64_t count, const Scales& scales, std::vector<Reg> carried,
-                                           const Steps& body) {
+std::vector<Reg> BlockUnpacker::words_of_bytes(Reg first) {
+  std::vector<Reg> out;
+  for (int step = 0; step < kCodesOfSet; ++step) {
+    const std::vector<Reg> codes = load(panels_.codes, build().add(first, emit_.integer(step * panel())));
+    for (size_t v = 0; v < codes.size(); ++v) {
+      const Reg wide = build().expr(ExprOp::cast, {codes[v]}, DType::i32);
+      const Reg byte = step + 1 < kCodesOfSet ? build().expr(ExprOp::bit_and, {wide, number(0xff)}) : wide;
+      if (step == 0) out.push_back(byte);
+      else out[v] = build().expr(ExprOp::bit_or, {out[v], build().expr(ExprOp::shift_left, {byte, number(int64_t{8} * step)})});
+    }
+  }
+  // From -128 to 127 to 0 to 255.
+  for (Reg& word : out) word = build().expr(ExprOp::bit_xor, {word, number(static_cast<int32_t>(0x80808080))});
+  return out;
+}
+
+std::vector<Reg> BlockUnpacker::words_of_set(const GroupCodes& group, int set) {
+  if (group.bytes != kNone) return words_of_bytes(build().add(group.bytes, emit_.integer(set * kCodesOfSet * panel())));
+  if (group.words.size() > 1) return group.words[static_cast<size_t>(set)];
+  std::vector<Reg> out = group.words[0];
+  const int64_t mask = int64_t{(1 << group.field.bits) - 1} * 0x01010101;
+  for (Reg& word : out) {
+    if (set > 0) word = build().expr(ExprOp::shift_right, {word, number(int64_t{set} * group.field.bits)});
+    word = build().expr(ExprOp::bit_and, {word, number(mask)});
+  }
+  return out;
+}
+
+/// Minima for codes from 0 on, where those of the format begin at -128.
+void BlockUnpacker::count_from_zero(Scales& scales) {
+  if (is_in_words(*format_.linear)) return;
+  const Reg least = emit_.constant({DType::f32, 1}, *Expr::constant(DType::f32, -128));
+  const bool none = scales.minima.empty();
+  for (size_t v = 0; v < scales.scales.size(); ++v) {
+    if (none) scales.minima.push_back(build().mul(scales.scales[v], least));
+    else scales.minima[v] = build().fma(scales.scales[v], least, scales.minima[v]);
+  }
+}
+
+std::vector<Reg> BlockUnpacker::each_group(const Block& block, Reg begin, int64_t count, std::vector<Reg> carried, const GroupBody& body,
+                                           int unroll) {
   const bool words = is_in_words(*format_.linear);
   const int64_t width = words ? int64_t{sizeof(uint32_t)} : 1;
   const int64_t of_block = panel() * (words ? panel_words(format_) : format_.elements), groups_of_block = format_.elements / kSteps;
   return build().loop(
-      begin, build().add(begin, emit_.integer(count)), emit_.integer(1), std::move(carried), [&](Reg g, const std::vector<Reg>& inside) {
+      begin, build().add(begin, emit_.integer(count)), emit_.integer(1), std::move(carried),
+      [&](Reg g, const std::vector<Reg>& inside) {
         const Reg streamed = build().add(block.codes, divided(multiplied(g, of_block), groups_of_block));
         prefetch(panels_.codes, streamed, width, of_block * width / groups_of_block, panels_.prefetch);
-        const GroupCodes codes = load_group(block.codes, g);
-        const auto weights = [&](int step) {
-          std::vector<Reg> out = codes_of_step(codes, step);
-          for (size_t v = 0; v < out.size(); ++v) {
-            const Reg code = build().expr(ExprOp::cast, {out[v]}, DType::f32);
-            out[v] = scales.minima.empty() ? build().mul(code, scales.scales[v]) : build().fma(code, scales.scales[v], scales.minima[v]);
-          }
-          return out;
-        };
         std::vector<Reg> results = inside;
-        body(build().add(block.first_element, multiplied(g, kSteps)), weights, results);
+        body(build().add(block.first_element, multiplied(g, kSteps)), load_group(block.codes, g), results);
         return results;
-      });
+      },
+      unroll);
 }
 
-std::vector<Reg> BlockUnpacker::each_step(Reg panel_at, Reg depth, std::vector<Reg> carried, const Steps& body) {
+std::vector<Reg> BlockUnpacker::each_scale(Reg panel_at, Reg depth, std::vector<Reg> carried, const GroupsBody& body) {
   const SubBlocks* const sub = format_.linear->sub_blocks;
   const int64_t elements = scale_elements(format_), scales_of_block = panel() * scale_parts(format_);
   const int64_t scale_width = bytes_of(format_.linear->scale_type, 1);
@@ -154,16 +186,55 @@ std::vector<Reg> BlockUnpacker::each_step(Reg panel_at, Reg depth, std::vector<R
                         const Block block{.first_element = multiplied(b, elements), .codes = multiplied(block_number, codes_of_block)};
                         if (!sub) {
                           set_offset(scales);
-                          return each_group(block, emit_.integer(0), elements / kSteps, scales, inside, body);
+                          return body({block, emit_.integer(0), elements / kSteps, std::move(scales)}, inside);
                         }
                         return build().loop(emit_.integer(0), emit_.integer(elements / sub->elements), emit_.integer(1), inside,
                                             [&](Reg j, const std::vector<Reg>& of_block) {
                                               Scales of_sub = scales_of_sub_block(scales, block.codes, j);
                                               set_offset(of_sub);
                                               const int64_t groups = sub->elements / kSteps;
-                                              return each_group(block, multiplied(j, groups), groups, of_sub, of_block, body);
+                                              return body({block, multiplied(j, groups), groups, std::move(of_sub)}, of_block);
                                             });
                       });
+}
+
+std::vector<Reg> BlockUnpacker::each_step(Reg panel_at, Reg depth, std::vector<Reg> carried, const Steps& body) {
+  return each_scale(panel_at, depth, std::move(carried), [&](const Groups& groups, const std::vector<Reg>& inside) {
+    const Scales& scales = groups.scales;
+    return each_group(groups.block, groups.begin, groups.count, inside, [&](Reg first, const GroupCodes& codes, std::vector<Reg>& results) {
+      const auto weights = [&](int step) {
+        std::vector<Reg> out = codes_of_step(codes, step);
+        for (size_t v = 0; v < out.size(); ++v) {
+          const Reg code = build().expr(ExprOp::cast, {out[v]}, DType::f32);
+          out[v] = scales.minima.empty() ? build().mul(code, scales.scales[v]) : build().fma(code, scales.scales[v], scales.minima[v]);
+        }
+        return out;
+      };
+      body(first, weights, results);
+    });
+  });
+}
+
+std::vector<Reg> BlockUnpacker::each_run(Reg panel_at, Reg depth, const Runs& runs, std::vector<Reg> carried, const ByteSteps& steps,
+                                         const RunEnd& end) {
+  const int64_t groups_of_run = runs.elements / kSteps;
+  return each_scale(panel_at, depth, std::move(carried), [&](Groups groups, const std::vector<Reg>& inside) {
+    count_from_zero(groups.scales);
+    const auto run = [&](Reg begin, std::vector<Reg> results) {
+      const Reg zero = build().splat(number(0), emit_.lanes());
+      const std::vector<Reg> added = each_group(
+          groups.block, begin, groups_of_run, std::vector<Reg>(runs.sums, zero),
+          [&](Reg first, const GroupCodes& codes, std::vector<Reg>& to) {
+            steps(first, [&](int set) { return words_of_set(codes, set); }, to);
+          },
+          runs.unrolled ? static_cast<int>(groups_of_run) : 1);
+      const Reg first = build().add(groups.block.first_element, multiplied(begin, kSteps));
+      end({.first = first, .scales = groups.scales.scales, .minima = groups.scales.minima}, added, results);
+      return results;
+    };
+    if (groups.count == groups_of_run) return run(groups.begin, inside);
+    return build().loop(groups.begin, build().add(groups.begin, emit_.integer(groups.count)), emit_.integer(groups_of_run), inside, run);
+  });
 }
 
 }  // namespace tenon::codegen

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/analysis/in_blocks.h"
 #include "codegen/cost/contract_cost.h"
 #include "codegen/lower/contract_access_patterns.h"
 #include "codegen/lower/contract_lowering.h"
@@ -23,11 +24,6 @@ RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
     else times = times * extent;
   }
   return known.value() >= int64_t{2} * rows ? RowTiles::Run{times, known} : RowTiles::Run{.extent = axis.extent};
-}
-
-/// That of these scales; null of -1.
-const BlockFormat* format_of_blocks(ArrayId scales, const Plan& plan) {
-  return scales < 0 ? nullptr : std::get<ir::Constant::PackBlocks>(plan.arrays[scales].constant->source).format;
 }
 
 }  // namespace
@@ -52,13 +48,19 @@ ContractLowering::ContractLowering(Kernel& kernel, const Plan& plan, const Targe
       depth_range_(depth_range_of(roles_, group.nests[0], plan)),
       places_(emit_, group, tiling),
       lanes_buffer_(emit_.buffer(packed, false)),
-      blocks_format_(format_of_blocks(group.as<ContractGroup>().scales, plan)),
+      blocks_format_(block_format_of(group.as<ContractGroup>().scales, plan)),
+      rounded_(group.as<ContractGroup>().rounded),
       fetched_line_(plan.arrays[packed].constant && !blocks_format_ ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
   const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * tasks_.most_panels();
   if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
   if (!blocks_format_) return;
   scales_buffer_ = emit_.buffer(group.as<ContractGroup>().scales, false);
-  if (reads_unpacked(highest())) unpacked_buffer_ = build().scratch(DType::f32, bundle_ * panel_size().value());
+  if (rounded_.scales >= 0) {
+    row_scales_buffer_ = emit_.buffer(rounded_.scales, false);
+    row_sums_buffer_ = emit_.buffer(rounded_.sums, false);
+  }
+  const DType unpacked = products() == 2 ? DType::bf16 : DType::f32;
+  if (reads_unpacked(highest())) unpacked_buffer_ = build().scratch(unpacked, bundle_ * panel_size().value());
 }
 
 Result<void> ContractLowering::run() {

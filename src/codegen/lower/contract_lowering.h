@@ -153,14 +153,26 @@ class ContractLowering {
 
   // Panels of blocks (contract_blocks.cpp).
 
-  /// Tiles that unpack blocks in registers; higher ones read panels of f32 that the task unpacks before.
-  bool unpacks_in_registers(int rows) const { return line_ == 1 && (rows + 3) * shape_.vectors < emit_.target().registers; }
+  /// Tiles that unpack blocks in registers; higher ones read panels that the task unpacks before. With rows of bytes all do.
+  bool unpacks_in_registers(int rows) const {
+    return rounded_.scales >= 0 || (line_ == 1 && (rows + 3) * shape_.vectors < emit_.target().registers);
+  }
   bool reads_unpacked(int rows) const { return blocks_format_ && !unpacks_in_registers(rows); }
+  BlockUnpacker unpacker();
   /// The body for all steps of the panel that begins at that element, in order.
   std::vector<Reg> each_block_step(Reg panel_at, std::vector<Reg> carried, const BlockUnpacker::Steps& body);
-  /// Fills panels of f32 where a tile of the task reads them.
+  /// Fills panels of f32, or of pairs of bf16, where a tile of the task reads them.
   void unpack_panels(const Share& share, const PanelShare& part);
+  /// Where each row of a tile begins.
+  std::vector<Reg> row_starts(int rows, const Reads& at);
   std::vector<Reg> contract_blocks(int rows, const Reads& at, std::vector<Reg> sums);
+  std::vector<Reg> contract_pairs(int rows, const Reads& at, std::vector<Reg> sums);
+  std::vector<Reg> contract_bytes(int rows, const Reads& at, std::vector<Reg> sums);
+  /// Adds the integers of a run to the sums.
+  void add_run(const BlockUnpacker::Run& run, const std::vector<Reg>& starts, const std::vector<Reg>& integers,
+               const std::function<Reg(size_t k)>& sum_of, const std::function<void(size_t k, Reg sum)>& set_sum);
+  /// Neighbours of the depth that one instruction multiplies.
+  int products() const { return rounded_.values >= 0 && rounded_.scales < 0 ? 2 : roles_.group; }
 
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums);
 
@@ -188,9 +200,11 @@ class ContractLowering {
   const std::optional<DepthRange> depth_range_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
-  const BlockFormat* blocks_format_ = nullptr;         ///< of panels in blocks; null: they are elements
-  int32_t scales_buffer_ = -1, unpacked_buffer_ = -1;  ///< of blocks; f32, of a bundle
-  const int64_t fetched_line_;                         ///< elements of weights that are asked for at once; 0: they were just written
+  const BlockFormat* blocks_format_ = nullptr;  ///< of panels in blocks; null: they are elements
+  const RoundedRows rounded_;
+  int32_t row_scales_buffer_ = -1, row_sums_buffer_ = -1, sums_buffer_ = -1;  ///< of rows of bytes; the last one is scratch memory
+  int32_t scales_buffer_ = -1, unpacked_buffer_ = -1;                         ///< of blocks; f32 or bf16, of a bundle
+  const int64_t fetched_line_;  ///< elements of weights that are asked for at once; 0: they were just written
   Result<void> status_;
 };
 

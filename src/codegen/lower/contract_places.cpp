@@ -15,7 +15,10 @@ constexpr int kLightArithmetic = 6;
 ContractPlaces::ContractPlaces(KernelEmitter& emit, const Group& group, const Tiling& tiling)
     : emit_(emit), lane_axis_(tiling.roles.lanes.back()), rows_place_(tiling.rows), scale_place_(tiling.scale) {
   const Nest& nest = group.nests[0];
-  rows_buffer_ = emit_.buffer(nest.accesses[tiling.roles.rows_operand.accesses[0]].array, false);
+  const RoundedRows& rounded = group.as<ContractGroup>().rounded;
+  if (rounded.values >= 0) rows_place_ = dense_rows_place(tiling.roles, nest);
+  const ArrayId rows = rounded.values >= 0 ? rounded.values : nest.accesses[tiling.roles.rows_operand.accesses[0]].array;
+  rows_buffer_ = emit_.buffer(rows, false);
   if (scale_place_) scale_buffer_ = emit_.buffer(nest.accesses[tiling.roles.scale].array, false);
   if (tiling.with_epilogue) epilogue_ = &*group.epilogue;
   for (size_t k = 0; k < tiling.reads.size(); ++k) {

@@ -25,7 +25,7 @@ std::vector<Reg> ContractLowering::load_sums(Reg place, int height) {
 
 std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at, std::vector<Reg> sums, const DepthSlice& slice) {
   if (k + 1 == roles_.depth.size()) {
-    if (blocks_format_ && !reads_unpacked(rows * line_)) return contract_blocks(rows, at, std::move(sums));
+    if (blocks_format_ && !reads_unpacked(rows * line_)) return contract_blocks(rows * line_, at, std::move(sums));
     const JointAxis& inner = roles_.depth[k];
     const Dim a_step = places_.rows_step(inner);
     Contract c;
@@ -39,10 +39,10 @@ std::vector<Reg> ContractLowering::contract(size_t k, int rows, const Reads& at,
     if (line_ > 1) c.rows_per_line = line_, c.a_line_stride = emit_.dim(places_.rows_step(roles_.rows[tiled_axis_]));
     c.a_k_stride = a_step == Dim(1) ? kNone : emit_.dim(a_step);
     c.b_offset = at.lanes;
-    c.b_k_stride = emit_.integer(panel() * roles_.group);
-    c.depth = slice.length == kNone ? emit_.dim(ceil_div(inner.extent, Dim(roles_.group))) : groups_in(slice.length);
+    c.b_k_stride = emit_.integer(panel() * products());
+    c.depth = slice.length == kNone ? emit_.dim(ceil_div(inner.extent, Dim(products()))) : groups_in(slice.length);
     c.accumulator = roles_.sum;
-    c.products = roles_.group;
+    c.products = products();
     c.in_order = blocks_format_ != nullptr;
     c.prefetch_b_bytes = blocks_format_ ? 0 : static_cast<int>(tactic_.prefetch);
     c.prefetch_from = at.fetch;

@@ -164,6 +164,7 @@ class RegionBuilder {
   bool add_weights(const Group& g) {
     if (g.kind() != GroupKind::contract) return true;
     const Contraction& c = *g.contraction();
+    if (c.activations != Activations::f32) return false;  // its rows are rounded between it and the group before
     const auto weights =
         (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
     if (!c.packed || !weights || weights_ + *weights > plan_.limits.max_region_weights) return false;

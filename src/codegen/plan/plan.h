@@ -10,6 +10,7 @@
 #include "base/dim/dim.h"
 #include "base/expr/expr.h"
 #include "codegen/plan_limits.h"
+#include "codegen/precision.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
 #include "ir/state.h"
@@ -121,10 +122,11 @@ struct ContractOperand {
 /// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
 struct Contraction {
   ContractOperand rows_operand, lanes_operand;  ///< read element by element, and along the lanes
-  int scale = -1;                ///< load that each element of the rows operand is multiplied by: it does not move along the last rows
-  bool packed = false;           ///< the lanes operand is a constant, packed when the engine is built
-  DType sum = DType::f32;        ///< what sums are kept in; operands have this type too, but those of groups
-  bool in_blocks = false;        ///< the lanes operand is a constant in whole blocks along the depth, which the product can unpack
+  int scale = -1;          ///< load that each element of the rows operand is multiplied by: it does not move along the last rows
+  bool packed = false;     ///< the lanes operand is a constant, packed when the engine is built
+  DType sum = DType::f32;  ///< what sums are kept in; operands have this type too, but those of groups
+  bool in_blocks = false;  ///< the lanes operand is a constant in whole blocks along the depth, which the product can unpack
+  Activations activations = Activations::f32;  ///< what the rows operand is rounded to beside a matrix in blocks; see RoundedRows
   int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
   std::vector<JointAxis> batch;  ///< in both operands
   std::vector<JointAxis> rows;   ///< in the rows operand only; the last runs over registers
@@ -148,12 +150,21 @@ struct LoopGroup {
   int outer = 0;           ///< leading axes that all nests share; each of their points is a task
   bool auxiliary = false;  ///< fills an operand of a contraction or attention of the same node, or finishes its result
 };
+/// The rows operand of a product with panels of blocks as it is rounded for it, [rows..., depth], contiguous. Set by prepare_operands,
+/// where a build rounds activations. In bytes, elements are code * scale: for each `run` of them along the depth, `scales` has the scale
+/// and `sums` the sum of these elements.
+struct RoundedRows {
+  ArrayId values = -1;             ///< bf16 numbers or i8 codes; -1: rows are read as they are
+  ArrayId scales = -1, sums = -1;  ///< f32; -1: of bf16
+  int run = 0;
+};
 /// A sum of products, which runs on register tiles.
 struct ContractGroup {
   std::optional<Contraction> contraction;  ///< roles of the nest's axes; recomputed (recompute_roles) after the nest changed
   std::optional<int64_t> constant_bytes_per_iteration = {};  ///< in a loop's body: size of the constants that one iteration reads
   ArrayId panels = -1;  ///< array with the lanes operand packed into panels, which the kernel reads; set by prepare_operands
   ArrayId scales = -1;  ///< array with the scales of a lanes operand in blocks, whose codes are `panels` then; -1: panels of elements
+  RoundedRows rounded = {};
 };
 /// Fused attention.
 struct AttentionGroup {
@@ -264,6 +275,7 @@ struct Plan {
   /// Each sum of products is added in one order, whatever the number of rows, tasks or threads, so that the result of a row does not depend
   /// on the other rows.
   bool sums_in_order = false;
+  Activations activations = Activations::f32;  ///< of products with matrices in blocks
 };
 
 /// The array whose memory `a` uses: `a` itself, or the first of a chain of reshapes.

@@ -17,6 +17,7 @@ struct PlanOptions {
   bool fuse = true;                            ///< false: one kernel for each node
   bool channels_last = true;                   ///< images may be stored with channels innermost
   Precision precision = Precision::f32;
+  Activations activations = Activations::f32;
   bool sums_in_order = false;                      ///< see Plan::sums_in_order
   std::vector<const DimNode*> outer_symbols = {};  ///< of a body: symbols whose values the outer graph passes
   std::optional<size_t> carried = {};              ///< of a loop's body: how many values one iteration passes to the next

@@ -98,7 +98,13 @@ struct PayloadText {
   std::string operator()(const ContractGroup& g) const {
     return (g.constant_bytes_per_iteration ? fmt::format(" constant_bytes {}", *g.constant_bytes_per_iteration) : "") +
            (g.panels < 0 ? "" : " panels " + name_of_array(g.panels, plan)) +
-           (g.scales < 0 ? "" : " scales " + name_of_array(g.scales, plan));
+           (g.scales < 0 ? "" : " scales " + name_of_array(g.scales, plan)) + rounded(g.rounded);
+  }
+  std::string rounded(const RoundedRows& rows) const {
+    if (rows.values < 0) return "";
+    const bool bytes = rows.scales >= 0;
+    return " rounded " + name_of_array(rows.values, plan) +
+           (bytes ? fmt::format(" by {} ", rows.run) + names_of({rows.scales, rows.sums}, plan) : "");
   }
   std::string operator()(const AttentionGroup& g) const {
     std::string out = fmt::format(" scale {}", g.scale);
@@ -133,6 +139,7 @@ class PlanPrinter {
     for (const DimNode* s : plan_.outer_symbols) given.push_back(Dim::of(s));
     if (!given.empty()) line("given " + text_of(given));
     if (plan_.sums_in_order) line("sums in order");
+    if (plan_.activations != Activations::f32) line(fmt::format("activations {}", name_of(plan_.activations)));
     find_named();
     for (size_t a = 0; a < named_.size(); ++a)
       if (named_[a]) array(static_cast<ArrayId>(a));
@@ -167,8 +174,9 @@ class PlanPrinter {
       std::ranges::for_each(g.outputs, name);
       if (g.kind() == GroupKind::check) name(g.as<CheckGroup>().limit.input);
       if (g.kind() == GroupKind::contract) {
-        name(g.as<ContractGroup>().panels);
-        name(g.as<ContractGroup>().scales);
+        const auto& product = g.as<ContractGroup>();
+        for (const ArrayId a : {product.panels, product.scales, product.rounded.values, product.rounded.scales, product.rounded.sums})
+          name(a);
       }
       if (g.kind() == GroupKind::attention) {
         name(g.as<AttentionGroup>().part_sums);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/analysis/contraction.h"
+#include "codegen/analysis/in_blocks.h"
 #include "codegen/analysis/padding.h"
 #include "codegen/cost/contract_tiling.h"
 #include "codegen/prepare/pack_operand.h"
 #include "codegen/prepare/preparation.h"
+#include "codegen/prepare/round_rows.h"
 #include "codegen/prepare/single_group.h"
 #include "codegen/prepare/store_rows.h"
 
@@ -81,6 +83,8 @@ bool prepare_tiles(const Group& group, const ContractTactic& tactic, ProductOrde
   pack_lanes(s, *tiling, tactic, to.target);
   s.move_to(to.plan);
   to.add_copies(std::move(s.copies), group.node);
+  if (auto& product = s.group.as<ContractGroup>(); product.scales >= 0 && tiling->roles.activations != Activations::f32)
+    product.rounded = round_rows(s.group, *tiling, *block_format_of(product.scales, to.plan), to);
   const std::optional<Group> after = take_epilogue(s.group, *tiling);
   to.add(std::move(s.group), tactic);
   if (after) prepare_loops(*after, default_loop_tactic(), to);

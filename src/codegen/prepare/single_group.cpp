@@ -29,6 +29,7 @@ void renumber(Group& group, const Renumber& number) {
 SingleGroup::SingleGroup(Group of, const Plan& from) : group(std::move(of)) {
   plan.limits = from.limits;
   plan.sums_in_order = from.sums_in_order;
+  plan.activations = from.activations;
   renumber(group, [&](ArrayId a) { return own_number(a, from); });
 }
 

@@ -47,6 +47,13 @@ class GroupReader {
     if (lexer_.take_if("constant_bytes")) g.constant_bytes_per_iteration = TRY(reader_.integer("bytes of constants", 0, INT64_MAX));
     if (lexer_.take_if("panels")) g.panels = TRY(reader_.array(plan_));
     if (lexer_.take_if("scales")) g.scales = TRY(reader_.array(plan_));
+    if (!lexer_.take_if("rounded")) return {};
+    g.rounded.values = TRY(reader_.array(plan_));
+    if (!lexer_.take_if("by")) return {};
+    g.rounded.run = static_cast<int>(TRY(reader_.integer("neighbours with one scale", 8, 32)));
+    g.rounded.scales = TRY(reader_.array(plan_));
+    TRY(lexer_.expect(",", "the scales and sums of rounded rows"));
+    g.rounded.sums = TRY(reader_.array(plan_));
     return {};
   }
 

@@ -58,6 +58,8 @@ class PlanParser {
       TRY(lexer_.expect("order", "sums in order"));
       plan_.sums_in_order = true;
     }
+    if (lexer_.take_if("activations"))
+      plan_.activations = static_cast<Activations>(TRY(reader_.one_of(kActivationNames, "a type of activations")));
     return {};
   }
 
