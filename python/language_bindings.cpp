@@ -87,10 +87,10 @@ void def_begin(nb::class_<tenon::LanguageSession>& session, const char* name, Be
 void bind_language(nb::module_& m) {
   nb::class_<tenon::LanguageModel> model(m, "_LanguageModel");
   model.def("__init__", [](tenon::LanguageModel* self, const std::string& path, int64_t context, std::vector<std::string> lora,
-                           std::string weights, std::string kv, int64_t window, int64_t sinks, std::string build_config_file,
-                           std::string build_config_text, std::vector<std::string> states) {
-    new (self) tenon::LanguageModel(load(path, {context, std::move(lora), std::move(weights), std::move(kv), window, sinks,
-                                                std::move(build_config_file), std::move(build_config_text), std::move(states)}));
+                           std::string weights, std::string kv, std::string activations, int64_t window, int64_t sinks,
+                           std::string build_config_file, std::string build_config_text, std::vector<std::string> states) {
+    new (self) tenon::LanguageModel(load(path, {context, std::move(lora), std::move(weights), std::move(kv), std::move(activations), window,
+                                                sinks, std::move(build_config_file), std::move(build_config_text), std::move(states)}));
   });
   model.def("tokenize", [](const tenon::LanguageModel& self, const std::string& text, bool add_special, bool parse_special) {
     return released([&] { return self.tokenize(text, add_special, parse_special); });

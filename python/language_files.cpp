@@ -29,7 +29,8 @@ tenon::base::Result<void> check_choice(const std::string& option, const std::str
 }
 
 tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const LanguageFileOptions& options) {
-  for (const auto& [option, value] : {std::pair("weights", &options.weights), std::pair("kv", &options.kv)})
+  for (const auto& [option, value] :
+       {std::pair("weights", &options.weights), std::pair("kv", &options.kv), std::pair("activations", &options.activations)})
     if (auto known = check_choice(option, *value); !known) return std::unexpected(known.error());
   auto config = tenon::compiler::build_config_of(options.build_config_file, options.build_config_text);
   if (!config) return std::unexpected(config.error());
@@ -37,6 +38,7 @@ tenon::base::Result<tenon::compiler::CheckpointOptions> checkpoint_options(const
                                             .lora = options.lora,
                                             .weights = tenon::compiler::stored_weights_named(options.weights),
                                             .kv = tenon::compiler::cache_type_named(options.kv),
+                                            .activations = tenon::compiler::activations_named(options.activations),
                                             .window = options.window,
                                             .sinks = options.sinks,
                                             .config = std::move(*config),

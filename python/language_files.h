@@ -7,12 +7,13 @@
 
 namespace tenon_python {
 
-/// Options of a checkpoint, compiler::CheckpointOptions in plain types; weights: "keep", "int8", ...; kv: "f32", ...
+/// Options of a checkpoint, compiler::CheckpointOptions in plain types; weights: "keep", "int8", ...; kv, activations: "f32", ...
 struct LanguageFileOptions {
   int64_t context = 0;
   std::vector<std::string> lora = {};
   std::string weights = "keep";
   std::string kv = "f32";
+  std::string activations = "f32";
   int64_t window = 0;
   int64_t sinks = 0;
   std::string build_config_file = {};  ///< JSON

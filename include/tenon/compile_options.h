@@ -57,6 +57,10 @@ enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
 /// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
 enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 
+/// What the operand beside a matrix in blocks (of a checkpoint, or a quantized ONNX model) is rounded to in products. i8 needs a CPU with
+/// AVX512_VNNI, bf16 one with AVX512_BF16. Sums over blocks, and everything else, stay f32.
+enum class Activations : uint8_t { f32 = 0, bf16 = 1, i8 = 2 };
+
 /// How the matrices of products of a checkpoint are stored. keep: as the checkpoint has them. int8, int4: in blocks of 32 elements with a
 /// scale, of ggml's types Q8_0 and Q4_0. bf16: not supported yet. f32: decoded.
 enum class StoredWeights : uint8_t { keep = 0, int8 = 1, int4 = 2, bf16 = 3, f32 = 4 };
@@ -282,6 +286,14 @@ struct CompileOptions {
                    "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` shows the "
                    "error)")
   Precision precision = Precision::f32;
+
+  /// What the operand beside a matrix in blocks is rounded to in products: bf16 (with the elements of the matrix), or i8 with a scale for
+  /// 16 or 32 neighbours.
+  TENON_OPTION(cli, python, torch, compiler = "codegen::Activations", problem = "there are no such activations",
+               help =
+                   "bf16, i8: what products with matrices in blocks round their other operand to; for CPUs with AVX512_BF16 (bf16) or "
+                   "AVX512_VNNI (i8)")
+  Activations activations = Activations::f32;
 
   /// Whose code is generated: a target ("x86_avx2") for the host backend, "backend=target" for another that generates code. Default: this
   /// CPU's best, and what each other backend prefers.

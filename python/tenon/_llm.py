@@ -33,6 +33,7 @@ class LLM:
         lora: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
         weights: Literal["keep", "int8", "int4", "bf16", "f32"] = "keep",
         kv: Literal["f32", "f16", "bf16", "int8", "fp8"] = "f32",
+        activations: Literal["f32", "bf16", "i8"] = "f32",
         window: int = 0,
         sinks: int = 0,
         build_config: BuildConfig | str | os.PathLike[str] | None = None,
@@ -41,13 +42,16 @@ class LLM:
         """model: an engine, a GGUF file, a Hugging Face folder or an ONNX decoder; all but the first are built once, into
         $XDG_CACHE_HOME/tenon/engines, with these options of tenon.compile. context: tokens that the cache has room for; 0: those of the
         model. lora: adapters that are merged into the weights, "FILE" or "FILE=0.5". weights: how the matrices of products are stored.
-        kv: how the states of keys and values are. window: how many of the last tokens a token reads; the sequence then has no end.
-        sinks: how many of the first ones it reads beside them. build_config: a BuildConfig of TensorRT-LLM, or a JSON file of one.
+        kv: how the states of keys and values are. activations: what products with matrices in blocks round their other operand to.
+        window: how many of the last tokens a token reads; the sequence then has no end. sinks: how many of the first ones it reads beside
+        them. build_config: a BuildConfig of TensorRT-LLM, or a JSON file of one.
         states: pairs of an ONNX decoder's cache that its names do not say, "PAST=PRESENT". Raises TenonError.
         """
         adapters = [os.fspath(adapter) for adapter in ([lora] if isinstance(lora, (str, os.PathLike)) else lora)]
         pairs = [states] if isinstance(states, str) else list(states)
-        self._model = _LanguageModel(os.fspath(model), context, adapters, weights, kv, window, sinks, *source_of(build_config), pairs)
+        self._model = _LanguageModel(
+            os.fspath(model), context, adapters, weights, kv, activations, window, sinks, *source_of(build_config), pairs
+        )
         self._session = _LanguageSession(self._model)
         self._answers = 0
 

@@ -34,6 +34,7 @@ class _LanguageModel:
         lora: list[str],
         weights: str,
         kv: str,
+        activations: str,
         window: int,
         sinks: int,
         build_config_file: str,

@@ -60,6 +60,7 @@ def test_values_of_other_types_name_the_option(name, value, expected):
         ("assign", "luck", "there is no such way to share a graph out", "priority or cost"),
         ("segmenter", "most", "there is no such way to cut a graph", "fewest or walk"),
         ("precision", "bf8", "there is no such precision", "f32 or bf16"),
+        ("activations", "int8", "there are no such activations", "f32, bf16 or i8"),
         ("narrow", {"f65": "f32"}, "there is no such element type", '{"f64": "f32", "i64": "i32"}'),
     ],
 )

@@ -16,6 +16,7 @@ backend::Options backend_options(const ir::Graph& graph, const CompileOptions& o
   out.planning.off = options.off;
   out.planning.verify = options.verify;
   out.planning.precision = options.precision;
+  out.planning.activations = options.activations;
   out.planning.sums_in_order = !graph.states().empty();  // a sequence gets the same bits in all chunks
   out.planning.dump = options.dump_plan;
   return out;

@@ -44,8 +44,10 @@ bool runs_kernels_first(const BackendsInUse& backends, const partition::Constrai
 }
 
 Result<void> check_precision(const CompileOptions& options) {
-  if (options.precision == codegen::Precision::f32) return {};
-  return codegen::check_precision(options.precision, options.target ? *options.target : *TRY(codegen::target_for()));
+  if (options.precision == codegen::Precision::f32 && options.activations == codegen::Activations::f32) return {};
+  const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
+  TRY(codegen::check_precision(options.precision, target));
+  return codegen::check_activations(options.activations, target);
 }
 
 partition::Constraints constraints_of(const CompileOptions& options) {

@@ -73,5 +73,48 @@ class Precision(unittest.TestCase):
         self.assertIn("judged as bf16", tenon("compare", self.model, "--precision", "bf16").stdout)
 
 
+class Activations(unittest.TestCase):
+    """--activations: of products with matrices in blocks; here those of MatMulNBits."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        codes = bytes((37 * k + k // 7) % 256 for k in range(64 * 2 * 16))
+        scales = struct.pack("<128f", *(0.02 + 0.01 * math.sin(k) for k in range(128)))
+        kind = [o.attribute_int(name, value) for name, value in (("K", 64), ("N", 64), ("bits", 4), ("block_size", 32))]
+        product = o.node("MatMulNBits", ["x", "w", "s"], ["y"], *kind, domain="com.microsoft")
+        constants = [o.tensor("w", [64, 2, 16], codes, dtype=2), o.tensor("s", [128], scales)]
+        shapes = [o.value_info("x", ["n", 64])], [o.value_info("y", ["n", 64])]
+        self.model = self.folder / "blocks.onnx"
+        self.model.write_bytes(o.model(o.graph([product], *shapes, initializers=constants)))
+
+    def test_an_engine_says_them_and_needs_what_they_need(self):
+        engine = self.folder / "m.tenon"
+        for activations, needs in (("i8", "AVX-512 with VNNI"), ("bf16", "AVX-512 with VNNI and BF16")):
+            built = tenon("build", self.model, "-o", engine, "--target", "x86_avx512_bf16", "--activations", activations)
+            self.assertEqual(built.returncode, 0, built.stderr)
+            self.assertEqual(json.loads(tenon("inspect", engine, "--json").stdout)["manifest"]["options"], {"activations": activations})
+            self.assertIn(needs, tenon("inspect", engine).stdout)
+
+    def test_code_without_the_instruction_is_refused_with_what_to_do(self):
+        for activations, target, words in (("i8", "x86_avx512", "AVX512_VNNI"), ("bf16", "x86_avx512_vnni", "AVX512_BF16")):
+            refused = tenon("build", self.model, "-o", self.folder / "m.tenon", "--activations", activations, "--target", target)
+            self.assertEqual(refused.returncode, 1, refused.stderr)
+            for text in (words, "--target x86_avx512_", "found:"):
+                self.assertIn(text, refused.stderr)
+        self.assertEqual(tenon("run", self.model, "--activations", "int8").returncode, 2)
+
+    @unittest.skipUnless(HAS_BF16, "needs a CPU with AVX512_BF16")
+    def test_results_are_judged_by_what_rounding_does(self):
+        errors = {}
+        for activations in ("f32", "bf16", "i8"):
+            judged = tenon("compare", self.model, "--activations", activations, "--shape", "x=7x64", "--json")
+            self.assertEqual(judged.returncode, 0, judged.stdout + judged.stderr)
+            answer = json.loads(judged.stdout)
+            self.assertEqual(answer["activations"], activations)
+            errors[activations] = answer["outputs"][0]["largest_error"]
+        self.assertGreater(errors["bf16"], 10 * errors["f32"])
+        self.assertGreater(errors["i8"], errors["bf16"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,8 +12,8 @@ namespace {
 
 /// Adds to each result the differences that rounding and changed decisions cause.
 Result<void> add_rounding(const ir::Graph& graph, const InputsOfSteps& inputs, const SteppedResults& references,
-                          codegen::Precision precision, std::vector<OutputDistance>& out) {
-  const auto judged = TRY(in_precision(graph, precision));
+                          const ProductRounding& rounding, std::vector<OutputDistance>& out) {
+  const auto judged = TRY(in_precision(graph, rounding));
   const auto own = TRY(run_reference_steps(*judged, inputs));
   ops::EvaluateOptions perturbed_options;
   perturbed_options.perturbs = true;
@@ -41,14 +41,14 @@ Result<std::vector<OutputDistance>> judge_outputs(const ir::Graph& graph, const 
                                                         .type = type_text(t),
                                                         .step = results[k].step,
                                                         .is_state = results[k].is_state,
-                                                        .ours = distance(t, reference, bound_of(options.precision)),
-                                                        .in_bf16 = options.precision == codegen::Precision::bf16});
+                                                        .ours = distance(t, reference, bound_of(options.rounding)),
+                                                        .rounds_operands = options.rounding.rounds()});
     if (options.has_outlier && is_float(t.dtype()) && t.shape() == reference.shape()) d.small_half = error_of_small_half(t, reference);
     if (k < others.size()) d.other = distance(others[k].value, reference);
   }
   if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.bound_ratio <= 1; })) return out;
   console.progress("reference in the precision that is judged");
-  TRY(add_rounding(graph, inputs, references, options.precision, out));
+  TRY(add_rounding(graph, inputs, references, options.rounding, out));
   return out;
 }
 

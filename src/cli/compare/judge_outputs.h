@@ -23,17 +23,17 @@ struct OutputDistance {
       {};                ///< the difference that rounding each node's result causes; computed where `ours` exceeds its tolerance
   double decisions = 0;  ///< as `perturbed` of rounding_with_decisions
   std::optional<double> small_half = {};  ///< error_of_small_half, where the inputs have an outlier
-  bool in_bf16 = false;                   ///< operands of products are rounded to bf16: twice the difference that this causes is accepted
+  bool rounds_operands = false;           ///< of products: twice the difference that this causes is accepted
   double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
   bool explained() const {
-    return rounded && (is_explained_by_decisions(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded)));
+    return rounded && (is_explained_by_decisions(ours, rounded->largest, decisions) || (rounds_operands && is_good(ours, rounded)));
   }
   bool good() const { return is_good(ours, other) || explained(); }
 };
 
 /// How results are compared.
 struct JudgeOptions {
-  codegen::Precision precision = codegen::Precision::f32;
+  ProductRounding rounding = {};
   bool has_outlier = false;  ///< the inputs have one (put_outlier)
 };
 

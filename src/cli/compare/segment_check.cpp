@@ -121,15 +121,15 @@ compiler::CompileOptions without_rewriting(compiler::CompileOptions options) {
 
 /// How far the results are from the reference on the same operands, and what rounding does where one is beyond its bound.
 Result<std::vector<ValueDistance>> distances(const ir::Graph& alone, const ir::Segment& segment, std::span<const Tensor> operands,
-                                             std::span<const Tensor> results, codegen::Precision precision) {
+                                             std::span<const Tensor> results, const ProductRounding& rounding) {
   ops::EvaluateOptions wide;
   wide.mode = ops::Mode::wide;
   const auto references = TRY(ops::evaluate(alone, operands, wide));
   std::vector<ValueDistance> out;
   for (size_t k = 0; k < results.size(); ++k)
-    out.push_back({segment.results[k], results[k].dtype(), distance(results[k], references[k], bound_of(precision)), 0});
+    out.push_back({segment.results[k], results[k].dtype(), distance(results[k], references[k], bound_of(rounding)), 0});
   if (std::ranges::all_of(out, [](const ValueDistance& d) { return d.distance.bound_ratio <= 1; })) return out;
-  const auto own = TRY(ops::evaluate(*TRY(in_precision(alone, precision)), operands));
+  const auto own = TRY(ops::evaluate(*TRY(in_precision(alone, rounding)), operands));
   for (size_t k = 0; k < out.size(); ++k) out[k].rounding = distance(own[k], references[k]).largest;
   return out;
 }
@@ -150,7 +150,7 @@ class Check {
       return out;
     }
     const auto rank = [](const ValueDistance& d) { return std::pair(d.bad(), d.distance.bound_ratio); };
-    for (ValueDistance& d : TRY(distances(*cut, segment, operands, ran->results, options_.precision)))
+    for (ValueDistance& d : TRY(distances(*cut, segment, operands, ran->results, {options_.precision, options_.activations})))
       if (!out.furthest || rank(d) > rank(*out.furthest)) out.furthest = std::move(d);
     return out;
   }

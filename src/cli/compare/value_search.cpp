@@ -46,7 +46,7 @@ Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const
   };
   std::unordered_map<ValueId, Pair> found;
   for (const ValueId v : values) found[v] = {};
-  const auto graph = TRY(in_precision(search.graph, search.options.precision));
+  const auto graph = TRY(in_precision(search.graph, {search.options.precision, search.options.activations}));
   const auto keep = [&](Tensor Pair::* member) {
     ops::EvaluateOptions options;
     options.perturbs = member == &Pair::perturbed;
@@ -74,7 +74,7 @@ Result<std::vector<double>> roundings(const ValueSearch& search, std::span<const
 
 Result<std::vector<ValueDistance>> compare_values(const ValueSearch& search) {
   const std::vector<ValueId> values = float_values(search.graph);
-  const Tolerance bound = bound_of(search.options.precision);
+  const Tolerance bound = bound_of({search.options.precision, search.options.activations});
   const EngineRun ran = TRY(run_engine(TRY(compile_with(search.graph, values, search.options)), search.inputs, search.run));
   const size_t first = search.graph.outputs().size();
   std::unordered_map<ValueId, size_t> places;
@@ -114,7 +114,8 @@ Result<std::optional<ValueDistance>> bisect_values(const ValueSearch& search) {
     if (search.options.progress) search.options.progress("search: value " + search.graph.value(v).name);
     const EngineRun ran = TRY(run_engine(TRY(compile_with(search.graph, {&v, 1}, search.options)), search.inputs, search.run));
     const Tensor& result = ran.results.back();
-    const ValueDistance d{v, result.dtype(), distance(result, wide[v], bound_of(search.options.precision)), rounding[middle]};
+    const ValueDistance d{v, result.dtype(), distance(result, wide[v], bound_of({search.options.precision, search.options.activations})),
+                          rounding[middle]};
     if (d.bad()) {
       found = d;
       high = middle;

@@ -150,9 +150,10 @@ Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c, b
   return std::move(TRY(compiler::read_model(c.engine.model.path, TRY(c.engine.model.import_options()), options)).graph);
 }
 
-/// The difference of the logits that rounding every node's result causes, and storing the cache in another type than f32.
-Result<double> rounding_of(const DecoderComparison& c, const Tensor& tokens, const Tensor& reference) {
-  const auto graph = TRY(reference_graph(c, true));
+/// The difference of the logits that rounding every node's result causes, rounding operands of products, and storing the cache in another
+/// type than f32.
+Result<double> rounding_of(const DecoderComparison& c, const ProductRounding& operands, const Tensor& tokens, const Tensor& reference) {
+  const auto graph = TRY(in_precision(*TRY(reference_graph(c, true)), operands));
   return distance(TRY(reference_logits(*graph, tokens, ops::Mode::declared)).reshaped(reference.shape()), reference).largest;
 }
 
@@ -179,14 +180,16 @@ Result<void> compare_decoder(const DecoderComparison& c, Console& console) {
   const std::vector<double> numbers = numbers_of(reference);
   std::vector<LogitErrors> engines{errors_of("tenon", ours, numbers)};
   if (theirs) engines.push_back(errors_of(c.with, *theirs, numbers));
-  const Distance distance = tenon::distance(ours, reference, bound_of(options.precision));
+  const ProductRounding rounded{options.precision, options.activations};
+  const Distance distance = tenon::distance(ours, reference, bound_of(rounded));
   double rounding = 0;
-  if (distance.bound_ratio > 1) rounding = TRY(rounding_of(c, runs.tokens(), reference));
+  if (distance.bound_ratio > 1) rounding = TRY(rounding_of(c, rounded, runs.tokens(), reference));
   const double logit_deviation = deviation(numbers, static_cast<size_t>(ours.shape()[1]));
   Json rows = report(engines, count, logit_deviation, console);
   console.object({{"verdict", is_bad(distance, rounding) ? "bad" : "good"},
                   {"with", c.with},
                   {"precision", codegen::name_of(options.precision)},
+                  {"activations", codegen::name_of(options.activations)},
                   {"tokens", count},
                   {"logit_deviation", logit_deviation},
                   {"engines", std::move(rows)}});

@@ -39,6 +39,7 @@ void LanguageModelOptions::add_to(CLI::App& app) {
   add_table_option(app, "lora", lora);
   add_table_option(app, "weights", weights)->capture_default_str();
   add_table_option(app, "kv", kv)->capture_default_str();
+  add_table_option(app, "activations", activations)->capture_default_str();
   add_table_option(app, "window", window)->check(at_least(1));
   add_table_option(app, "sinks", sinks)->check(at_least(0));
   add_table_option(app, "build_config", build_config);
@@ -51,6 +52,7 @@ Result<std::shared_ptr<const llm::Model>> LanguageModelOptions::open(Console& co
                                             .lora = lora,
                                             .weights = compiler::stored_weights_named(weights),
                                             .kv = compiler::cache_type_named(kv),
+                                            .activations = compiler::activations_named(activations),
                                             .window = window,
                                             .sinks = sinks,
                                             .config = TRY(compiler::build_config_of(build_config, "")),

@@ -16,7 +16,8 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of verbs that run a language model: MODEL, --context, --state, --lora, --weights, --kv, --window, --sinks, --build-config,
+/// The options of verbs that run a language model: MODEL, --context, --state, --lora, --weights, --kv, --activations, --window, --sinks,
+/// --build-config,
 /// --threads.
 struct LanguageModelOptions {
   std::string path;
@@ -24,6 +25,7 @@ struct LanguageModelOptions {
   std::vector<std::string> lora;  ///< FILE or FILE=SCALE
   std::string weights = "keep";
   std::string kv = "f32";
+  std::string activations = "f32";
   int64_t window = 0, sinks = 0;
   std::string build_config;         ///< a JSON file
   std::vector<std::string> states;  ///< of an ONNX decoder

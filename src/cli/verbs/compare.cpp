@@ -252,7 +252,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   const SteppedResults ran = TRY(run_engine_steps(c.engine, graph, c.inputs, run_options(o)));
   console.progress(o.with);
   const SteppedResults others = TRY(other_results(o, c));
-  const JudgeOptions judging{.precision = options.precision, .has_outlier = o.outlier.has_value()};
+  const JudgeOptions judging{.rounding = {options.precision, options.activations}, .has_outlier = o.outlier.has_value()};
   const auto outputs = TRY(judge_outputs(graph, c.inputs, ran, others, judging, console));
   const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
@@ -266,12 +266,18 @@ Result<void> compare_model(const Options& o, Console& console) {
     console.line(
         "judged as bf16: large products of operands that are rounded to it, sums in f32. Floats may differ by the bounds of bf16, or by\n"
         "twice what rounding these operands does in the reference.\n");
+  if (options.activations != codegen::Activations::f32)
+    console.line(fmt::format(
+        "judged with activations of {}: floats may differ by the bounds of bf16, or by twice what rounding the operands of products\n"
+        "with matrices in blocks does in the reference.\n",
+        codegen::name_of(options.activations)));
   const Json outputs_json = report_outputs(outputs, {o.with, c.has_steps}, console);
   const Json values_json = o.all_values ? report_values(*alone.graph, values, console) : Json(nullptr);
   const Json first_json = first ? report_first_bad(*alone.graph, first, console) : Json(nullptr);
   Json answer = {{"verdict", bad != outputs.end() || first ? "bad" : "good"},
                  {"with", o.with},
                  {"precision", codegen::name_of(options.precision)},
+                 {"activations", codegen::name_of(options.activations)},
                  {"outputs", outputs_json},
                  {"values", values_json},
                  {"first_bad", first_json}};

@@ -106,6 +106,7 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
     if (messages.note) messages.note(note);
   CompileOptions options;
   options.source = checkpoint.filename().string();
+  options.activations = of_checkpoint.activations;
   if (of_checkpoint.config.plain_attention) options.off.emplace(kAttentionRule);
   options.progress = messages.step;
   options.text = std::move(imported.text);
@@ -117,9 +118,9 @@ Result<void> build(const fs::path& checkpoint, const CheckpointOptions& of_check
 }  // namespace
 
 Result<std::string> cached_engine_name(const fs::path& checkpoint, const CheckpointOptions& options) {
-  std::string all =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context, name_of(options.weights),
-                  name_of(options.kv), options.config.identity(), options.batch, options.window, options.sinks);
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", kProducer, cpu_features().text(), options.context,
+                                name_of(options.weights), name_of(options.kv), codegen::name_of(options.activations),
+                                options.config.identity(), options.batch, options.window, options.sinks);
   all += TRY(identity(own_file()));  // between releases too
   all += TRY(identity(checkpoint));
   for (const fs::path& file : files_of_checkpoint(checkpoint)) all += TRY(identity(file));

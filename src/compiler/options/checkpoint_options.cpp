@@ -32,6 +32,7 @@ std::string_view CheckpointOptions::flag() const {
   if (!lora.empty()) return "--lora";
   if (weights != nn::StoredWeights::keep) return "--weights";
   if (kv != nn::CacheType::f32) return "--kv";
+  if (activations != codegen::Activations::f32) return "--activations";
   if (batch != 1) return "--batch";
   if (window != 0) return "--window";
   if (sinks != 0) return "--sinks";
@@ -77,5 +78,6 @@ nn::StoredWeights stored_weights_named(std::string_view name) { return static_ca
 std::string name_of(nn::StoredWeights weights) { return choices_of(option_row("weights"))[static_cast<size_t>(weights)]; }
 nn::CacheType cache_type_named(std::string_view name) { return static_cast<nn::CacheType>(choice_of("kv", name)); }
 std::string name_of(nn::CacheType type) { return choices_of(option_row("kv"))[static_cast<size_t>(type)]; }
+codegen::Activations activations_named(std::string_view name) { return static_cast<codegen::Activations>(choice_of("activations", name)); }
 
 }  // namespace tenon::compiler

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/precision.h"
 #include "compiler/options/build_config.h"
 #include "nn/adapters/adapter.h"
 #include "nn/checkpoint/stored_weights.h"
@@ -18,8 +19,9 @@ struct CheckpointOptions {
   std::vector<std::string> lora = {};  ///< adapters that are merged, FILE or FILE=SCALE
   nn::StoredWeights weights = nn::StoredWeights::keep;
   nn::CacheType kv = nn::CacheType::f32;
-  int64_t batch = 1;              ///< sequences; 0: as many as the first run of a context has
-  int64_t window = 0, sinks = 0;  ///< see nn::DecoderOptions
+  codegen::Activations activations = codegen::Activations::f32;  ///< of cached_engine; other builds have it in CompileOptions
+  int64_t batch = 1;                                             ///< sequences; 0: as many as the first run of a context has
+  int64_t window = 0, sinks = 0;                                 ///< see nn::DecoderOptions
   BuildConfig config = {};
   std::vector<std::string> states =
       {};  ///< of an ONNX decoder: pairs of input and output that cannot be found by name, see import::pair_states
@@ -38,5 +40,7 @@ std::string name_of(nn::StoredWeights weights);
 /// The same of the option `kv`.
 nn::CacheType cache_type_named(std::string_view name);
 std::string name_of(nn::CacheType type);
+/// The same of the option `activations`.
+codegen::Activations activations_named(std::string_view name);
 
 }  // namespace tenon::compiler
