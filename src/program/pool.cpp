@@ -2,11 +2,12 @@
 #include "program/pool.h"
 
 #include "base/checked.h"
+#include "codegen/tile/fingerprint.h"
 
 namespace tenon::program {
 
 uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
-  const auto [found, is_new] = code_.try_emplace(codegen::text_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
+  const auto [found, is_new] = code_.try_emplace(codegen::fingerprint_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
   if (is_new) {
     out_.kernels.push_back(std::move(kernel));
     out_.tactics.push_back(std::move(tactic));

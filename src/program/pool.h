@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "program/build.h"
 
 namespace tenon::program {
@@ -29,7 +30,7 @@ class Pool {
 
   LinkedPrograms& out_;
   std::unordered_map<const ir::Constant*, size_t> numbers_;  ///< of constants, in LinkedPrograms::weights
-  std::unordered_map<std::string, uint32_t> code_;           ///< numbers of kernels, by their text
+  std::map<Hash128, uint32_t> code_;                         ///< numbers of kernels, by their fingerprints
   using Shape = std::pair<DType, Sizes>;
   std::map<Shape, std::vector<size_t>> placed_;  ///< numbers in LinkedPrograms::weights that new constants are compared with
   bool shares_equal_ = false;

@@ -6,6 +6,10 @@
 
 namespace tenon::codegen {
 
+namespace {
+constexpr size_t kUsualInstructions = 24;  ///< of a loop's body
+}
+
 int64_t TileKernel::scratch_bytes() const {
   int64_t bytes = 0;
   for (const Buffer& b : buffers)
@@ -157,6 +161,7 @@ std::vector<Reg> TileBuilder::loop(Reg from, Reg to, Reg step, std::vector<Reg> 
   in.induction = fresh({DType::i64, 1});
   for (Reg r : carried) in.carried.push_back(fresh(type(r)));
   TileBlock block;
+  block.reserve(kUsualInstructions);
   blocks_.push_back(&block);
   in.yields = body(in.induction, in.carried);
   blocks_.pop_back();
