@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import unittest
+from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -63,10 +64,10 @@ class Processes(unittest.TestCase):
             "samples_quiet": 7,
             "samples_kept": 7,
         }
-        far = llm_bench.speed_row("Q4_1", row | {"vs": vs})
+        far = llm_bench.speed_row("Q4_1", "f32", row | {"vs": vs})
         self.assertEqual(far["what"], "SmolLM2-135M Q4_1, f32, decode 128 behind 4096 tokens")
         self.assertEqual((far["figure"], far["to_be"]), ("1.99 (1.90 to 2.10) against llama.cpp; 80 % of the read bandwidth", "2.2"))
-        near = llm_bench.speed_row("Q4_1", row | {"vs": vs, "work": "prefill", "past": 0, "samples_quiet": 2})
+        near = llm_bench.speed_row("Q4_1", "f32", row | {"vs": vs, "work": "prefill", "past": 0, "samples_quiet": 2})
         self.assertEqual((near["figure"], near["to_be"]), ("~1.99 (1.90 to 2.10) against llama.cpp; ~10 % of the FMA peak", "2.5; 85 %"))
 
     def test_every_row_of_a_language_model_has_a_bar(self):
@@ -75,18 +76,20 @@ class Processes(unittest.TestCase):
 
         def tenon(verb: str, model: str, *words: object) -> dict:
             named = dict(zip(words[::2], map(str, words[1::2])))
-            works = [("prefill", int(n)) for n in named.get("--prefill", "").split(",") if n] + [("decode", int(named["--decode"]))]
+            works = [("prefill", int(n)) for n in named.get("--prefill", "").split(",") if n]
+            works += [("decode", int(n)) for n in [named.get("--decode")] if n]
             common = {"past": int(named.get("--past", 0)), "memory_share": 1, "peak_share": 1, "samples_quiet": 7, "samples_kept": 7}
             common["vs"] = {"ratio": 2, "ratio_low": 2, "ratio_high": 2}
             batches = map(int, named.get("--batch", "1").split(","))
             return {"rows": [common | {"work": w, "tokens": n, "batch": b} for b in batches for w, n in works]}
 
         with mock.patch.object(llm_bench, "tenon", tenon):
-            for blocks in ("Q4_1", "Q4_0"):
-                rows += [llm_bench.speed_row(blocks, row) for row in llm_bench.measure_speed(blocks, Path(), 1, llm_bench.Budget())]
-        self.assertEqual(len(rows), 11)
-        self.assertEqual(rows[-1]["what"], "SmolLM2-135M Q4_0, f32, decode 32 of 16 sequences")
-        self.assertEqual(rows[-1]["to_be"], "1.15")
+            for of in product(("Q4_1", "Q4_0"), llm_bench.ERRORS):
+                rows += [llm_bench.speed_row(*of, row) for row in llm_bench.measure_speed(*of, Path(), 1, llm_bench.Budget())]
+        self.assertEqual(len(rows), 19)
+        bars = {row["what"]: row["to_be"] for row in rows}
+        self.assertEqual(bars["SmolLM2-135M Q4_0, f32, decode 32 of 16 sequences"], "1.15")
+        self.assertEqual(bars["SmolLM2-135M Q4_1, i8, prefill 512"], "6")
 
     def test_contexts_are_reported(self):
         if not list((ROOT / "build/python/tenon").glob("_tenon*.so")):

@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -260,6 +261,27 @@ class LanguageModel(unittest.TestCase):
         self.assertIn("logits of 3 tokens", self.tenon("compare", self.model, "--input", f"tokens={file}"))
         np.save(file, np.array([[3, 1, 32]]))
         self.assertEqual(self.failure("compare", self.model, "--input", f"tokens={file}")["found"], "32")
+
+    def test_logits_of_runs_of_few_tokens_are_compared(self):
+        """With dynamic NTK a run takes at most 16 tokens."""
+        folder = self.top / "dynamic"
+        shutil.copytree(self.model, folder)
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"rope_scaling": {"type": "dynamic", "factor": 2.0}}))
+        report = json.loads(self.tenon("compare", folder, "--tokens", 37, "--json"))
+        self.assertEqual((report["verdict"], report["tokens"]), ("good", 37))
+
+    @unittest.skipUnless("avx512_bf16" in Path("/proc/cpuinfo").read_text(), "needs a CPU with AVX512_BF16")
+    def test_logits_of_rounded_activations_are_compared(self):
+        errors = {}
+        for activations in ("f32", "bf16", "i8"):
+            options = ("--weights", "int8", "--activations", activations)
+            report = json.loads(self.tenon("compare", self.model, "--tokens", 9, *options, "--json"))
+            self.assertEqual((report["verdict"], report["activations"]), ("good", activations))
+            errors[activations] = report["engines"][0]["rms_error"]
+            self.assertIn("answer:", self.start("generate", self.model, *options, "-p", "once", "-n", 2).stderr)
+        self.assertLess(10 * errors["f32"], errors["bf16"])
+        self.assertLess(errors["bf16"], errors["i8"])
 
     def test_bad_calls_of_bench_and_compare_are_one_error_each(self):
         def what(*arguments: object) -> tuple[int, str]:

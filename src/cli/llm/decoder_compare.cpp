@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -83,11 +85,22 @@ Result<std::vector<int64_t>> given_tokens(const DecoderComparison& c, const runt
   return out;
 }
 
-/// f64[1, tokens, vocabulary], of the graph that has the logits of all tokens, i64[1, tokens].
-Result<Tensor> reference_logits(const ir::Graph& graph, const Tensor& tokens, ops::Mode mode) {
+/// [tokens, vocabulary], of the graph that has the logits of all tokens. at_once: tokens that one run takes.
+Result<Tensor> reference_logits(const ir::Graph& graph, const Tensor& tokens, ops::Mode mode, int64_t at_once) {
   ops::EvaluateOptions options;
   options.mode = mode;
-  return TRY(ops::StatefulRun(options).step(graph, {&tokens, 1})).at(0);
+  ops::StatefulRun run(options);
+  std::optional<Tensor> out;
+  for (int64_t done = 0; done < tokens.count();) {
+    const int64_t count = std::min(at_once, tokens.count() - done);
+    const auto chunk = tokens.as<int64_t>().subspan(static_cast<size_t>(done), static_cast<size_t>(count));
+    const Tensor logits = TRY(run.step(graph, std::array{Tensor::of_i64({1, count}, chunk)})).at(0);
+    const int64_t vocabulary = logits.shape().back();
+    if (!out) out = TRY(Tensor::make(logits.dtype(), {tokens.count(), vocabulary}));
+    std::memcpy(out->mutable_data() + bytes_of(out->dtype(), done * vocabulary), logits.data(), bytes_of(out->dtype(), logits.count()));
+    done += count;
+  }
+  return *std::move(out);
 }
 
 /// The peer's logits for the tokens; `shape` is the expected one.
@@ -152,9 +165,9 @@ Result<std::unique_ptr<ir::Graph>> reference_graph(const DecoderComparison& c, b
 
 /// The difference of the logits that rounding every node's result causes, rounding operands of products, and storing the cache in another
 /// type than f32.
-Result<double> rounding_of(const DecoderComparison& c, const ProductRounding& operands, const Tensor& tokens, const Tensor& reference) {
+Result<double> rounding_of(const DecoderComparison& c, const ProductRounding& operands, const DecoderRuns& runs, const Tensor& reference) {
   const auto graph = TRY(in_precision(*TRY(reference_graph(c, true)), operands));
-  return distance(TRY(reference_logits(*graph, tokens, ops::Mode::declared)).reshaped(reference.shape()), reference).largest;
+  return distance(TRY(reference_logits(*graph, runs.tokens(), ops::Mode::declared, runs.most_tokens())), reference).largest;
 }
 
 }  // namespace
@@ -176,14 +189,14 @@ Result<void> compare_decoder(const DecoderComparison& c, Console& console) {
   }
   console.progress("reference");
   const auto graph = TRY(reference_graph(c, false));
-  const Tensor reference = TRY(reference_logits(*graph, runs.tokens(), ops::Mode::wide)).reshaped(ours.shape());
+  const Tensor reference = TRY(reference_logits(*graph, runs.tokens(), ops::Mode::wide, runs.most_tokens()));
   const std::vector<double> numbers = numbers_of(reference);
   std::vector<LogitErrors> engines{errors_of("tenon", ours, numbers)};
   if (theirs) engines.push_back(errors_of(c.with, *theirs, numbers));
   const ProductRounding rounded{options.precision, options.activations};
   const Distance distance = tenon::distance(ours, reference, bound_of(rounded));
   double rounding = 0;
-  if (distance.bound_ratio > 1) rounding = TRY(rounding_of(c, rounded, runs.tokens(), reference));
+  if (distance.bound_ratio > 1) rounding = TRY(rounding_of(c, rounded, runs, reference));
   const double logit_deviation = deviation(numbers, static_cast<size_t>(ours.shape()[1]));
   Json rows = report(engines, count, logit_deviation, console);
   console.object({{"verdict", is_bad(distance, rounding) ? "bad" : "good"},

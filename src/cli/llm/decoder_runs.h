@@ -44,6 +44,8 @@ class DecoderRuns {
   Result<WorkAmounts> amounts(const DecoderWork& work);
   /// f32[tokens, vocabulary]: the logits of each token of a work that decodes one sequence. Errors: those of Context::run.
   Result<Tensor> logits(const DecoderWork& work);
+  /// Of each sequence, in one run.
+  int64_t most_tokens() const { return interface_.most_tokens; }
   /// i64[sequences, tokens], without a copy.
   const Tensor& tokens() const { return tokens_; }
   /// Replaces the random tokens by others of the same shape, which must be in the vocabulary.
