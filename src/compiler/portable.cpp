@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/checked.h"
-#include "compiler/constant_stream.h"
+#include "compiler/stored_constants.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
 
@@ -17,47 +16,7 @@ using engine::SectionType;
 using runtime::Condition;
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kAlignment = 64;
 constexpr size_t kMaxConstants = 1'000'000;
-
-Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
-  static constexpr std::byte kZeros[kAlignment] = {};
-  ConstantStream all(constants);
-  for (const ir::ConstantRef& c : constants) {
-    TRY(append(TRY(all.next())));
-    TRY(append({kZeros, static_cast<size_t>(round_up(c->byte_size(), kAlignment) - c->byte_size())}));
-  }
-  return {};
-}
-
-Error bad_index(std::string_view place, size_t k, std::string what) {
-  return fail(Code::bad_file, std::string(place), "constant @" + std::to_string(k) + " of the constants index: " + std::move(what));
-}
-
-Result<ir::ConstantRef> constant_at(const Json& entry, size_t k, std::span<const std::byte> weights, const engine::Reader& reader,
-                                    std::string_view place) {
-  const bool complete = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() && entry.contains("offset") &&
-                        entry["offset"].is_number_unsigned() && entry.contains("shape") && entry["shape"].is_array();
-  if (!complete) return bad_index(place, k, "dtype, shape or offset is missing");
-  const auto dtype = dtype_named(entry["dtype"].get<std::string>());
-  if (!dtype || *dtype == DType::string || *dtype == DType::none)
-    return bad_index(place, k, "no such dtype").found(entry["dtype"].get<std::string>());
-  Sizes shape;
-  for (const Json& size : entry["shape"]) {
-    if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1} << 56)
-      return bad_index(place, k, "a size is no number, or too large");
-    shape.push_back(size.get<int64_t>());
-  }
-  const auto count = checked_count(shape);
-  const auto offset = entry["offset"].get<uint64_t>();
-  const bool fits = count && *count < int64_t{1} << 56 && offset % kAlignment == 0 && offset <= weights.size() &&
-                    static_cast<uint64_t>(bytes_of(*dtype, *count)) <= weights.size() - offset;
-  if (!fits)
-    return bad_index(place, k, "it lies outside the weights")
-        .expected("an aligned range below " + std::to_string(weights.size()))
-        .found(entry.dump());
-  return ir::constant_of(Tensor::view(*dtype, std::move(shape), weights.data() + offset, reader.keeper()));
-}
 
 /// A stranger's text may claim that a result is larger than it is; kernels would believe it.
 void forget_types(ir::Graph& graph) {
@@ -82,11 +41,9 @@ Result<ir::TextConstants> read_constants(const engine::Reader& reader, std::stri
         .expected("a list of at most " + std::to_string(kMaxConstants))
         .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants out;
-  for (size_t k = 0; k < index.size(); ++k) out.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
+  for (size_t k = 0; k < index.size(); ++k) out.constants.push_back(TRY(read_constant(index[k], k, weights, reader.keeper(), place)));
   return out;
 }
-
-bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == b.dtype && a.shape == b.shape && ir::same(a, b); }
 
 }  // namespace
 
@@ -133,24 +90,16 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
     add_fallback_texts(writer, e.fallbacks, k + 1, big);
   }
   Json index = Json::array();
-  std::vector<ir::ConstantRef> written;
-  std::vector<int64_t> offsets;
-  int64_t end = 0;
+  StoredConstants stored;
   for (size_t k = 0; k < big.constants.size(); ++k) {
     const ir::ConstantRef& c = big.constants[k];
     if (c->dtype == DType::string)
       return fail(Code::not_supported, "--portable", "not supported yet: constants of more than 64 strings in an engine without code");
-    const auto known = k < own ? written.end() : std::ranges::find_if(written, [&](const auto& w) { return is_equal(*c, *w); });
-    const int64_t offset = known == written.end() ? end : offsets[static_cast<size_t>(known - written.begin())];
-    index.push_back({{"dtype", name_of(c->dtype)}, {"shape", c->shape}, {"offset", offset}});
-    if (known != written.end()) continue;
-    written.push_back(c);
-    offsets.push_back(offset);
-    end += round_up(c->byte_size(), kAlignment);
+    index.push_back(stored.add(c, k >= own));
   }
   writer.add(SectionType::constants_index, index.dump());
-  writer.add_streamed(SectionType::weights, static_cast<uint64_t>(end),
-                      [constants = std::move(written)](engine::Append append) { return write_constants(constants, append); });
+  const auto bytes = static_cast<uint64_t>(stored.bytes());
+  writer.add_streamed(SectionType::weights, bytes, [stored = std::move(stored)](engine::Append append) { return stored.write(append); });
   return {};
 }
 
