@@ -16,4 +16,9 @@ std::optional<Sizes> TensorWeights::shape_of(std::string_view name) const {
 
 ir::ConstantRef TensorWeights::constant(std::string_view name) const { return ir::cast(tensors_.find(name)->second, DType::f32); }
 
+std::vector<int64_t> TensorWeights::input_order(std::string_view name) const {
+  const auto found = input_orders_.find(name);
+  return found == input_orders_.end() ? std::vector<int64_t>() : found->second;
+}
+
 }  // namespace tenon::nn

@@ -20,6 +20,9 @@ class Weights {
   virtual std::optional<Sizes> shape_of(std::string_view name) const = 0;
   /// The weight as f32, decoded when it is materialised. The name must exist.
   virtual ir::ConstantRef constant(std::string_view name) const = 0;
+  /// Of a matrix whose columns are stored in another order than its inputs (GPTQ with desc_act): the input of each column. Empty: column k
+  /// is of input k.
+  virtual std::vector<int64_t> input_order(std::string_view) const { return {}; }
 };
 
 }  // namespace tenon::nn

@@ -91,11 +91,27 @@ class Checkpoints(unittest.TestCase):
     def test_quantized_folders_give_the_logits_of_decoded_weights(self):
         self.assertEqual(quantized.words(np.arange(8)[None], 4, quantized.AWQ_ORDER)[0, 0], 0x75316420)
         bytes_of_groups = {"bits": 8, "group_size": -1, "checkpoint_format": "gptq_v2"}
-        for how in (quantized.AWQ, quantized.GPTQ, quantized.GPTQ | {"sym": True}, quantized.GPTQ | bytes_of_groups):
+        in_any_order = {"desc_act": True}
+        for how in (
+            quantized.AWQ,
+            quantized.GPTQ,
+            quantized.GPTQ | {"sym": True},
+            quantized.GPTQ | bytes_of_groups,
+            quantized.GPTQ | in_any_order,
+            quantized.GPTQ | in_any_order | {"bits": 8, "sym": True},
+        ):
             with self.subTest(how=how):
                 folder = self.folder / "quantized"
                 plain = quantized.write_quantized(folder, how)
                 np.testing.assert_allclose(self.logits(folder), self.logits(plain), rtol=1e-5, atol=1e-5)
+
+    def test_adapters_of_matrices_in_the_order_of_groups_are_refused(self):
+        folder, adapter, name = self.folder / "act", self.folder / "adapter", "model.layers.1.mlp.down_proj"
+        quantized.write_quantized(folder, quantized.GPTQ | {"desc_act": True})
+        parts = {"lora_A": np.ones((2, files.INNER), np.float32), "lora_B": np.ones((files.WIDTH, 2), np.float32)}
+        files.write_adapter(adapter, {f"{name}.{part}.weight": t for part, t in parts.items()})
+        found = self.error("build", folder, "--lora", adapter)
+        self.assertEqual((found["name"], found["found"]), ("not_supported", "blk.1.ffn_down.weight"))
 
     def test_quantized_folders_that_cannot_be_read_are_one_error(self):
         folder, name = self.folder / "odd", "model.layers.1.mlp.down_proj"
@@ -113,9 +129,11 @@ class Checkpoints(unittest.TestCase):
             found = error(how)
             self.assertEqual((found["name"], found["what"]), ("not_supported", f"not supported yet: {what}"))
             self.assertEqual((found["place"], found["expected"]), (f"{folder / 'config.json'}, quantization_config", expected))
-        groups = np.arange(inputs, dtype=np.int32)[::-1].copy() // 32
-        found = error({}, {f"{name}.g_idx": groups})
-        self.assertEqual((found["place"], found["advice"]), (f"tensor '{name}.g_idx', element 0", "quantize with desc_act=false"))
+        for group in (1, -1, 3, 2**31 - 1):  # 31 of group 0, or 32 groups and one more
+            groups = np.arange(inputs, dtype=np.int32) // 32
+            groups[5] = group
+            found = error({}, {f"{name}.g_idx": groups})
+            self.assertEqual((found["place"], found["found"]), (f"tensor '{name}.g_idx'", "another number of group 0"))
         found = error({}, {f"{name}.scales": np.ones((2, outputs), np.float16)})
         self.assertEqual((found["place"], found["found"]), (f"tensor '{name}.scales'", f"f16[2,{outputs}]"))
         found = error({}, {f"{name}.scales": np.full((3, outputs), np.inf, np.float16)})

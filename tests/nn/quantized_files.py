@@ -26,6 +26,8 @@ def layer(shape: tuple[int, int], how: dict, random: np.random.Generator) -> tup
     bits, (outputs, inputs) = how["bits"], shape
     group = inputs if how["group_size"] == -1 else how["group_size"]
     groups = np.arange(inputs) // group
+    if how.get("desc_act"):
+        groups = random.permutation(groups)
     codes = random.integers(0, 1 << bits, (inputs, outputs))
     zeros = random.integers(1, 1 << bits, (inputs // group, outputs))
     if how.get("sym"):

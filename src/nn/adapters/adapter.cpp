@@ -38,6 +38,9 @@ class AdaptedWeights : public Weights {
     const auto update = updates_.find(name);
     return update == updates_.end() ? base_weights_->constant(stored_name(name)) : updated_weight(*base_weights_, name, update->second);
   }
+  std::vector<int64_t> input_order(std::string_view name) const override {
+    return updates_.contains(name) ? std::vector<int64_t>() : base_weights_->input_order(stored_name(name));
+  }
 
  private:
   std::string_view stored_name(std::string_view name) const { return unties_output_ && name == kOutput ? kEmbedding : name; }
@@ -63,6 +66,17 @@ void count_decoded_blocks(const Weights& weights, const WeightUpdates& updates, 
   }
 }
 
+/// Deltas have their columns in the order of the inputs. Errors: not_supported where a weight that one is added to has not.
+Result<void> check_input_orders(const Weights& weights, const WeightUpdates& updates, const std::string& adapter) {
+  for (const auto& [name, update] : updates)
+    if (!update.replacement && !weights.input_order(name).empty())
+      return fail(Code::not_supported, adapter, "not supported yet: an adapter of a matrix that is quantized with desc_act")
+          .expected("matrices whose groups are in the order of their inputs")
+          .found(name)
+          .advice("merge the adapter into the weights before they are quantized, or quantize with desc_act=false");
+  return {};
+}
+
 /// Turns updates with magnitudes into ones that replace the weight.
 Result<void> apply_magnitudes(const Weights& weights, WeightUpdates& updates) {
   for (auto& [name, update] : updates)
@@ -82,6 +96,7 @@ Result<std::vector<std::string>> merge_adapters(std::span<const AdapterFile> ada
           .found("nothing");
     WeightUpdates updates =
         TRY(files::is_gguf(path) ? read_gguf_adapter(path, scale, checkpoint) : read_peft_adapter(path, scale, checkpoint));
+    TRY(check_input_orders(*checkpoint.weights, updates, path.string()));
     count_decoded_blocks(*checkpoint.weights, updates, decoded);
     TRY(apply_magnitudes(*checkpoint.weights, updates));
     auto adapted = std::make_unique<AdaptedWeights>(std::move(checkpoint.weights), std::move(updates));

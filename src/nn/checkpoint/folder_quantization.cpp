@@ -95,21 +95,22 @@ Result<void> require(const Layer& layer, const Tensor& tensor, const char* end, 
                                     type_text(tensor.dtype(), tensor.shape())));
 }
 
-/// Each input belongs to the group that its number says.
-Result<void> require_plain_order(const files::SafeTensorsCheckpoint& checkpoint, const Layer& layer) {
+/// The inputs by their groups, those of one in order (desc_act); empty: as they are.
+Result<std::vector<int64_t>> input_order_of(const files::SafeTensorsCheckpoint& checkpoint, const Layer& layer) {
   const std::string name = layer.stem + ".g_idx";
-  const Tensor* const order = checkpoint.find(name);
-  if (!order) return {};
-  if (order->dtype() != DType::i32 || order->shape() != Sizes{layer.inputs})
-    return std::unexpected(bad_tensor(name, type_text(DType::i32, {layer.inputs}), type_text(order->dtype(), order->shape())));
-  for (int64_t k = 0; k < layer.inputs; ++k)
-    if (order->integer(k) != k / layer.group)
-      return fail(Code::not_supported, fmt::format("tensor '{}', element {}", name, k),
-                  "not supported yet: inputs in another order than that of their groups (desc_act)")
-          .expected(fmt::format("group {}", k / layer.group))
-          .found(fmt::format("group {}", order->integer(k)))
-          .advice("quantize with desc_act=false");
-  return {};
+  const Tensor* const groups = checkpoint.find(name);
+  std::vector<int64_t> out;
+  if (!groups) return out;
+  if (groups->dtype() != DType::i32 || groups->shape() != Sizes{layer.inputs})
+    return std::unexpected(bad_tensor(name, type_text(DType::i32, {layer.inputs}), type_text(groups->dtype(), groups->shape())));
+  for (int64_t k = 0; k < layer.inputs; ++k) out.push_back(k);
+  std::ranges::sort(out, {}, [&](int64_t k) { return std::pair(groups->integer(k), k); });
+  for (int64_t column = 0; column < layer.inputs; ++column)
+    if (groups->integer(out[static_cast<size_t>(column)]) != column / layer.group)
+      return std::unexpected(bad_tensor(name, fmt::format("{} inputs of each group from 0 to {}", layer.group, layer.groups() - 1),
+                                        fmt::format("another number of group {}", column / layer.group)));
+  if (std::ranges::is_sorted(out)) out.clear();
+  return out;
 }
 
 Result<Layer> layer_of(const files::SafeTensorsCheckpoint& checkpoint, std::string_view stem, const FolderQuantization& how) {
@@ -135,7 +136,6 @@ Result<Layer> layer_of(const files::SafeTensorsCheckpoint& checkpoint, std::stri
   TRY(require(out, *out.codes, ".qweight", true, shape));
   TRY(require(out, *out.zeros, ".qzeros", true, {out.groups(), out.outputs / out.of_word()}));
   TRY(require(out, *out.scales, ".scales", false, {out.groups(), out.outputs}));
-  TRY(require_plain_order(checkpoint, out));
   return out;
 }
 
@@ -163,6 +163,14 @@ std::vector<uint8_t> along_rows(const Tensor& words, int bits) {
   return out;
 }
 
+/// [inputs, outputs] with the rows in that order.
+std::vector<uint8_t> reordered_rows(const std::vector<uint8_t>& codes, const std::vector<int64_t>& order, int64_t outputs) {
+  std::vector<uint8_t> out;
+  out.reserve(codes.size());
+  for (const int64_t row : order) out.insert(out.end(), codes.begin() + row * outputs, codes.begin() + (row + 1) * outputs);
+  return out;
+}
+
 }  // namespace
 
 Result<FolderQuantization> folder_quantization(const json& config, const std::string& place) {
@@ -184,25 +192,27 @@ std::optional<std::string_view> quantized_stem(const files::SafeTensorsCheckpoin
   return checkpoint.find(std::string(stem) + ".qweight") ? std::optional(stem) : std::nullopt;
 }
 
-Result<ir::ConstantRef> quantized_weight(const files::SafeTensorsCheckpoint& checkpoint, std::string_view stem,
+Result<QuantizedWeight> quantized_weight(const files::SafeTensorsCheckpoint& checkpoint, std::string_view stem,
                                          const FolderQuantization& how) {
   const Layer layer = TRY(layer_of(checkpoint, stem, how));
   const auto& order = how.method == Method::awq ? kAwqOrder : kPlainOrder;
-  ir::GroupedCodes out{.rows = layer.outputs, .columns = layer.inputs, .code_bits = how.bits, .group = layer.group};
+  QuantizedWeight out{.weight = nullptr, .input_order = TRY(input_order_of(checkpoint, layer))};
+  ir::GroupedCodes grouped{.rows = layer.outputs, .columns = layer.inputs, .code_bits = how.bits, .group = layer.group};
   const uint32_t one = how.bits == 4 ? 0x11111111 : 0x01010101;
   const auto zeros = along_columns(*layer.zeros, how.bits, order, how.zeros_minus_one ? one : 0);
   const Tensor scales = TRY(ir::materialise(*ir::cast(ir::constant_of(*layer.scales), DType::f32)));
-  out.codes =
-      ir::transposed(how.method == Method::awq ? along_columns(*layer.codes, how.bits, order, 0) : along_rows(*layer.codes, how.bits),
-                     layer.inputs, layer.outputs);
-  out.scales = ir::transposed(scales.as<float>(), layer.groups(), layer.outputs);
-  out.zeros = ir::transposed(std::vector<float>(zeros.begin(), zeros.end()), layer.groups(), layer.outputs);
-  auto weight = ir::grouped_constant(out);
+  auto codes = how.method == Method::awq ? along_columns(*layer.codes, how.bits, order, 0) : along_rows(*layer.codes, how.bits);
+  if (!out.input_order.empty()) codes = reordered_rows(codes, out.input_order, layer.outputs);
+  grouped.codes = ir::transposed(codes, layer.inputs, layer.outputs);
+  grouped.scales = ir::transposed(scales.as<float>(), layer.groups(), layer.outputs);
+  grouped.zeros = ir::transposed(std::vector<float>(zeros.begin(), zeros.end()), layer.groups(), layer.outputs);
+  auto weight = ir::grouped_constant(grouped);
   if (!weight) {
     std::string place = fmt::format("tensor '{}.scales', {}", stem, weight.error()->place);
     return std::unexpected(std::move(weight).error().placed_at(std::move(place)));
   }
-  return weight;
+  out.weight = *std::move(weight);
+  return out;
 }
 
 }  // namespace tenon::nn

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -26,11 +27,16 @@ Result<FolderQuantization> folder_quantization(const nlohmann::json& config, con
 /// The name before ".qweight", ".qzeros", ".scales" or ".g_idx" where NAME.qweight is in the checkpoint; else nullopt.
 std::optional<std::string_view> quantized_stem(const files::SafeTensorsCheckpoint& checkpoint, std::string_view name);
 
-/// [outputs, inputs] of NAME.qweight, NAME.qzeros, NAME.scales and NAME.g_idx, as a constant in blocks. Source of the layouts: AutoAWQ,
+/// A matrix [outputs, inputs], as a constant in blocks. Columns of one group are side by side.
+struct QuantizedWeight {
+  ir::ConstantRef weight;
+  std::vector<int64_t> input_order = {};  ///< see Weights::input_order
+};
+/// Of NAME.qweight, NAME.qzeros, NAME.scales and NAME.g_idx. Source of the layouts: AutoAWQ,
 /// awq/modules/linear/gemm.py (WQLinear_GEMM.from_linear); AutoGPTQ, auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py (QuantLinear.pack);
 /// GPTQModel, gptqmodel/utils/model.py (convert_gptq_v1_to_v2_format_module). Cost: some passes over the codes, in memory of a byte a code.
-/// Errors: bad_input (tensors that are missing or of other types or sizes), not_supported (inputs in another order, small groups).
-Result<ir::ConstantRef> quantized_weight(const files::SafeTensorsCheckpoint& checkpoint, std::string_view stem,
+/// Errors: bad_input (tensors that are missing or of other types or sizes, groups of unequal sizes), not_supported (small groups).
+Result<QuantizedWeight> quantized_weight(const files::SafeTensorsCheckpoint& checkpoint, std::string_view stem,
                                          const FolderQuantization& how);
 
 }  // namespace tenon::nn

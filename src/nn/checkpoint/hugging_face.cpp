@@ -45,8 +45,14 @@ struct FolderReader {
           .advice("add the content of quantize_config.json or quant_config.json, as newer versions of the quantizer write it");
     if (!e.name.ends_with(".qweight")) return {};
     std::string name = gguf_name(std::string(*stem) + ".weight", family);
-    ir::ConstantRef weight = TRY(quantized_weight(checkpoint, *stem, quantization));
+    auto [weight, input_order] = TRY(quantized_weight(checkpoint, *stem, quantization));
+    const Sizes shape = weight->shape;
     if (family.to_gguf_layout) weight = TRY(family.to_gguf_layout(name, std::move(weight), model));
+    if (!input_order.empty() && weight->shape != shape)
+      return fail(Code::not_supported, fmt::format("tensor '{}'", e.name),
+                  "not supported yet: desc_act where matrices are stored [inputs, outputs]")
+          .advice("quantize with desc_act=false");
+    if (!input_order.empty()) out.set_input_order(name, std::move(input_order));
     out.set(std::move(name), std::move(weight));
     return {};
   }

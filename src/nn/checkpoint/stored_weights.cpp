@@ -27,6 +27,7 @@ class ReplacedWeights : public Weights {
     const auto found = replacements_.find(name);
     return found == replacements_.end() ? base_->constant(name) : found->second;
   }
+  std::vector<int64_t> input_order(std::string_view name) const override { return base_->input_order(name); }
 
  private:
   std::unique_ptr<Weights> base_;

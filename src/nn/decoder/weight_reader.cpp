@@ -24,6 +24,8 @@ ir::ValueId WeightReader::linear_part(const std::string& name, ir::ValueId x, in
   const bool is_biased = has(name + ".bias");
   const ir::ConstantRef weight = read(name + ".weight", {all, inputs}), bias = is_biased ? read(name + ".bias", {all}) : nullptr;
   if (!weight || (is_biased && !bias)) return {};
+  const std::vector<int64_t> order = weights_.input_order(name + ".weight");
+  if (!order.empty() && x) x = build_("Gather", {x, build_.constant(Tensor::of_i64({inputs}, order))}, {{"axis", int64_t{-1}}});
   const int64_t end = begin + outputs;
   return product(ir::slice(weight, 0, begin, end), bias ? ir::slice(bias, 0, begin, end) : nullptr, x);
 }

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "../../random_blocks.h"
-#include "helpers.h"
 #include "base/blocks/grouped_codes.h"
 #include "compiler/load.h"
 #include "compiler/save.h"
+#include "helpers.h"
 #include "ops/core/sample.h"
 
 namespace tenon::compiler {
