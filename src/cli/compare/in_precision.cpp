@@ -67,7 +67,11 @@ bool is_product(const ir::Graph& graph, ir::NodeId id) {
 }
 
 /// Products whose matrix may be in blocks.
-bool multiplies_rows(const ir::Node& n) { return n.op->name == "MatMul" || n.op->name == "MatMulNBits"; }
+bool multiplies_rows(const ir::Node& n) {
+  const bool rows =
+      n.op->name == "MatMul" || n.op->name == "MatMulNBits" || (n.op->name == "Gemm" && n.attributes.integer("transA", 0) == 0);
+  return rows && n.inputs.size() > 1;
+}
 
 /// Elements of a group of weights that an op of ONNX unpacks; 0: it is none.
 int64_t group_of(const ir::Node& n) {
@@ -78,12 +82,15 @@ int64_t group_of(const ir::Node& n) {
 /// the depth.
 std::optional<int64_t> run_of_rows(const ir::Graph& graph, const ir::Node& n) {
   const ir::Value &rows = graph.value(n.inputs[0]), &matrix = graph.value(n.inputs[1]);
-  if (!rows.type.has_rank() || rows.type.shape->empty() || !rows.type.shape->back().is_number()) return std::nullopt;
-  const bool unpacks = n.op->name == "MatMul" && matrix.producer;
-  if (const int64_t group = group_of(unpacks ? graph.node(matrix.producer) : n); group > 0)
-    return group % kRunOfRows == 0 ? std::optional(kRunOfRows) : std::nullopt;
-  const auto blocks = n.op->name == "MatMul" && matrix.is_constant() ? codegen::in_blocks(matrix.constant) : std::nullopt;
-  return blocks && blocks->axis == 0 && blocks->format->linear ? std::optional<int64_t>(rounded_run(*blocks->format)) : std::nullopt;
+  if (!multiplies_rows(n) || !rows.type.has_rank() || rows.type.shape->empty() || !rows.type.shape->back().is_number()) return std::nullopt;
+  std::optional<int64_t> run;
+  if (const int64_t group = group_of(matrix.producer ? graph.node(matrix.producer) : n); group > 0) {
+    if (group % kRunOfRows == 0) run = kRunOfRows;
+  } else if (const auto blocks = matrix.is_constant() ? codegen::in_blocks(matrix.constant) : std::nullopt) {
+    const int depth = n.attributes.integer("transB", 0) != 0 ? 1 : 0;
+    if (blocks->axis == depth && blocks->format->linear) run = rounded_run(*blocks->format);
+  }
+  return run && rows.type.shape->back().value() % *run == 0 ? run : std::nullopt;
 }
 
 Result<void> round_operands(ir::Graph& graph, ir::NodeId id, const ProductRounding& rounding) {
@@ -108,8 +115,7 @@ Result<std::unique_ptr<ir::Graph>> in_precision(const ir::Graph& graph, const Pr
   auto copy = graph.clone();
   if (!rounding.rounds()) return copy;
   for (const ir::NodeId id : graph.nodes())
-    if (is_product(graph, id) || (graph.node(id).inputs.size() > 1 && multiplies_rows(graph.node(id))))
-      TRY(round_operands(*copy, id, rounding));
+    if (is_product(graph, id) || multiplies_rows(graph.node(id))) TRY(round_operands(*copy, id, rounding));
   return copy;
 }
 
