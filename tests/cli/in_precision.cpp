@@ -39,7 +39,7 @@ double change_of(std::string_view product, bool transposed, codegen::Activations
   return out;
 }
 
-TEST(InPrecision, RoundsTheOperandBesideAMatrixInBlocks) {
+TEST(InPrecision, RoundsWhatMultipliesAMatrixInBlocks) {
   for (const auto& [text, transposed] : {std::pair("graph(x: f32[n,64], w: f32[64,6]) { y = MatMul(x, w) return y }", false),
                                          std::pair("graph(x: f32[n,64], w: f32[64,6]) { y = Gemm(x, w) return y }", false),
                                          std::pair("graph(x: f32[n,64], w: f32[6,64]) { y = Gemm(x, w, transB=1) return y }", true)}) {
