@@ -111,7 +111,8 @@ TEST(SavedOptions, DefaultsAreLeftOut) {
 
 TEST(SavedOptions, ReadOptionsEqualTheSavedOnes) {
   const Json written = saved(set_options(), set_libraries());
-  EXPECT_EQ(written, Json::parse(R"({"opt": 1, "winograd": false, "precision": "bf16", "activations": "i8", "without": ["fuse"], "assign": "cost",
+  EXPECT_EQ(written,
+            Json::parse(R"({"opt": 1, "winograd": false, "precision": "bf16", "activations": "i8", "without": ["fuse"], "assign": "cost",
     "segmenter": "walk", "min_block_size": 3, "memory": {"openvino": 5368709120}, "narrow": {"f64": "f32"}, "require_full": true,
     "prefer": ["acme::FastDFT"], "plugin_tactics": {"acme::Conv": 2}})"));
   CodeOptions options;
