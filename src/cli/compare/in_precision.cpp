@@ -37,7 +37,7 @@ class NodesBefore {
 
   /// Each run of elements along the last dimension becomes codes of i8 times their scale, as codegen/prepare/round_rows.h says.
   Result<ir::ValueId> through_bytes(ir::ValueId value, int64_t run) const {
-    const auto& shape = *graph_.value(value).type.shape;
+    const DimList shape = *graph_.value(value).type.shape;  // a copy: new nodes move values
     const auto shaped = [&](ir::ValueId of, std::vector<int64_t> last) {
       std::vector<int64_t> sizes(shape.size() - 1, 0);  // 0: as it is
       sizes.insert(sizes.end(), last.begin(), last.end());
