@@ -46,12 +46,7 @@ struct FolderReader {
     if (!e.name.ends_with(".qweight")) return {};
     std::string name = gguf_name(std::string(*stem) + ".weight", family);
     auto [weight, input_order] = TRY(quantized_weight(checkpoint, *stem, quantization));
-    const Sizes shape = weight->shape;
-    if (family.to_gguf_layout) weight = TRY(family.to_gguf_layout(name, std::move(weight), model));
-    if (!input_order.empty() && weight->shape != shape)
-      return fail(Code::not_supported, fmt::format("tensor '{}'", e.name),
-                  "not supported yet: desc_act where matrices are stored [inputs, outputs]")
-          .advice("quantize with desc_act=false");
+    if (family.to_gguf_layout) weight = TRY(family.to_gguf_layout(name, std::move(weight), model));  // moves rows alone
     if (!input_order.empty()) out.set_input_order(name, std::move(input_order));
     out.set(std::move(name), std::move(weight));
     return {};
