@@ -129,6 +129,30 @@ TEST_P(RoundedRowsOf, BytesNeedNoFloatsOfTheMatrix) {
   EXPECT_NE(text_of(product.tile).find(" = dot "), std::string::npos);
 }
 
+/// Rows that no place walks as one: a tile takes several short lines of them.
+TEST_P(RoundedRowsOf, RowsInShortLinesHaveTheBitsOfOthers) {
+  for (const Activations activations : {Activations::bf16, Activations::i8}) {
+    ir::Graph graph(ops::table()), lines(ops::table());
+    const PlannedGraph plan = planned(activations, graph);
+    ir::Builder build(lines);
+    const ir::ValueId x = lines.add_input("x", ir::Type(DType::f32, {2, lines.symbols().symbol("n"), depth_}));
+    const ir::ValueId turned = build("Transpose", {x}, {{"perm", std::vector<int64_t>{1, 0, 2}}});
+    lines.add_output(build("MatMul", {turned, build.constant(ir::permute(weights_, {1, 0}))}), "y");
+    const auto in_lines = planned_graph(lines, {.activations = activations, .verify = true}, **target_named("x86_avx512_bf16"));
+    ASSERT_TRUE(in_lines) << in_lines.error().text();
+    for (const int64_t n : {1, 2, 7}) {
+      const Tensor rows = *ops::random_tensor(DType::f32, {2, n, depth_}, 11, -2, 2);
+      const std::vector<float> want = results(plan, rows.reshaped({2 * n, depth_})), got = results(*in_lines, rows);
+      ASSERT_EQ(got.size(), want.size());
+      for (int64_t r = 0; r < n; ++r)
+        for (int64_t side = 0; side < 2; ++side)
+          EXPECT_TRUE(std::equal(got.begin() + (2 * r + side) * kLanes, got.begin() + (2 * r + side + 1) * kLanes,
+                                 want.begin() + (side * n + r) * kLanes))
+              << name_of(activations) << ", " << n << " lines, row " << r << " of side " << side;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, RoundedRowsOf, testing::ValuesIn(kFormats));
 
 /// f32[2, 64] with numbers at some places, through a product of bytes with a matrix of ones.
