@@ -17,18 +17,8 @@ using codegen::Activations;
 
 bool has(Activations activations) { return codegen::check_activations(activations, **codegen::target_for()).has_value(); }
 
-nn::DecoderConfig config_of_blocks() {
-  nn::DecoderConfig config = nn::testing::small_config();
-  config.width = 64;
-  config.head_size = 16;
-  config.rotated_size = 16;
-  config.inner_width = 160;
-  config.context = 100;
-  return config;
-}
-
 std::shared_ptr<runtime::Engine> engine_with(Activations activations, const char* format, bool decoded = false) {
-  const nn::DecoderConfig config = config_of_blocks();
+  const nn::DecoderConfig config = nn::testing::config_of_blocks(100);
   CompileOptions options;
   options.activations = activations;
   const auto weights = nn::testing::weights_of(config);

@@ -93,12 +93,7 @@ std::vector<float> logits_in_chunks(const nn::DecoderConfig& config, const nn::W
 }
 
 nn::DecoderConfig config_of_long_sequences() {
-  nn::DecoderConfig config = nn::testing::small_config();
-  config.width = 64;
-  config.head_size = 16;
-  config.inner_width = 160;
-  config.context = 400;
-  config.rotated_size = 16;
+  nn::DecoderConfig config = nn::testing::config_of_blocks(400);
   config.windows = {0, 70};
   return config;
 }

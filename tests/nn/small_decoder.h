@@ -33,6 +33,16 @@ inline DecoderConfig small_config() {
   return c;
 }
 
+/// Of matrices that are whole blocks of 32 elements.
+inline DecoderConfig config_of_blocks(int64_t context) {
+  DecoderConfig c = small_config();
+  c.width = 64;
+  c.head_size = c.rotated_size = 16;
+  c.inner_width = 160;
+  c.context = context;
+  return c;
+}
+
 /// Those that a decoder of that config must have.
 inline RandomWeights weights_of(const DecoderConfig& c) {
   RandomWeights w;
