@@ -188,6 +188,27 @@ TEST(RoundedRows, OfNaNAndInfinityAreNaNInTheirRowAlone) {
   }
 }
 
+/// Products of one input whose matrices have several formats, as in mixtures.
+TEST(RoundedRows, AreSharedByProductsOfOneInput) {
+  const auto rounded_inputs = [](Activations activations, std::initializer_list<const char*> formats, bool other_input) {
+    ir::Graph graph(ops::table());
+    ir::Builder build(graph);
+    const ir::ValueId x = graph.add_input("x", ir::Type(DType::f32, {graph.symbols().symbol("n"), 256})), negative = build("Neg", {x});
+    for (const char* format : formats) {
+      const ir::ConstantRef w = ir::permute(tests::random_blocks(*block_format_named(format), 32, 256, 1), {1, 0});
+      const bool is_last = format == *(formats.end() - 1);
+      graph.add_output(build("MatMul", {is_last && other_input ? negative : x, build.constant(w)}), format);
+    }
+    const auto planned = planned_graph(graph, {.activations = activations, .verify = true}, **target_named("x86_avx512_bf16"));
+    EXPECT_TRUE(planned) << planned.error().text();
+    return std::ranges::count_if(planned->plan.groups, [](const Group& g) { return g.is_auxiliary(); });
+  };
+  EXPECT_EQ(rounded_inputs(Activations::i8, {"Q4_1", "Q8_0", "Q4_K"}, false), 1);
+  EXPECT_EQ(rounded_inputs(Activations::i8, {"Q4_1", "Q6_K"}, false), 2) << "Q6_K has scales of 16 elements";
+  EXPECT_EQ(rounded_inputs(Activations::bf16, {"Q4_1", "Q6_K"}, false), 1);
+  EXPECT_EQ(rounded_inputs(Activations::i8, {"Q4_1", "Q8_0"}, true), 2) << "another input";
+}
+
 TEST(RoundedRows, TextOfAPlanKeepsThem) {
   ir::Graph graph(ops::table());
   ir::Builder build(graph);

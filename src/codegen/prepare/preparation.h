@@ -7,11 +7,19 @@
 
 namespace tenon::codegen {
 
+/// An operand that was rounded (round_rows), which other products of the same input read too.
+struct RoundedOperand {
+  Nest elements;  ///< the first nest that reads it
+  int run;        ///< of RoundedRows; 0: of bf16
+  RoundedRows rows;
+};
+
 /// The plan that prepare_operands builds, group by group, with a tactic for each.
 struct Preparation {
   Plan plan;  ///< all arrays, and the groups added so far
   std::vector<Tactic> tactics;
   const Target& target;
+  std::vector<RoundedOperand> rounded = {};
 
   void add(Group group, Tactic tactic);
   /// Adds nests that fill operands of the next group, as groups of their own with the default tactic, and prepares these too.

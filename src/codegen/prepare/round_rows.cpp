@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/prepare/round_rows.h"
 
+#include <algorithm>
+
 #include "base/blocks/panel_words.h"
 #include "codegen/analysis/padding.h"
 #include "codegen/prepare/operand_access.h"
@@ -12,6 +14,8 @@ namespace {
 constexpr double kLargestCode = 127;
 /// The largest magnitude of neighbours whose quotient by it stays finite, and far above denormal numbers.
 constexpr double kLeastMagnitude = 1e-30;
+/// Of bf16, which has no scales: a divisor of all blocks.
+constexpr int kRunOfPairs = 32;
 
 /// Builds the nests of one operand, whose places are [rows..., run, step].
 class Rounding {
@@ -60,6 +64,13 @@ class Rounding {
     const Expr c = cast(load(sum, out.values, step_index()), DType::f32), s = load(sum, out.scales, run_index());
     store(sum, out.sums, c * s, run_index(), ops::Combine::sum);
     return {std::move(magnitude), std::move(scale), std::move(code), std::move(sum)};
+  }
+
+  /// Loops over all elements, which read them and store nothing.
+  Nest elements() {
+    Nest out = loops(true, ops::Axis::Kind::parallel);
+    element(out);
+    return out;
   }
 
   /// Axes that all nests share.
@@ -137,16 +148,32 @@ class Rounding {
   DimList rows_;
 };
 
+/// Whether both read the same elements at each step.
+bool reads_the_same(const Nest& a, const Nest& b) {
+  const auto same_axis = [](const ops::Axis& x, const ops::Axis& y) { return x.extent == y.extent; };
+  const auto equal = [](const Expr& x, const Expr& y) { return bool(x) == bool(y) && (!x || same(x, y)); };
+  const auto same_read = [&](const NestAccess& x, const NestAccess& y) {
+    return x.array == y.array && std::ranges::equal(x.index, y.index, equal) && equal(x.flat, y.flat) && equal(x.within, y.within) &&
+           equal(x.fill, y.fill);
+  };
+  return std::ranges::equal(a.axes, b.axes, same_axis) && std::ranges::equal(a.accesses, b.accesses, same_read);
+}
+
 }  // namespace
 
 RoundedRows round_rows(const Group& product, const Tiling& tiling, const BlockFormat& format, Preparation& to) {
-  RoundedRows out;
-  Rounding rounding(product, tiling, rounded_run(format), to.plan);
+  TENON_ASSERT(tiling.roles.rows_operand.is_load());  // so that equal loads are equal operands
+  const bool bytes = tiling.roles.activations == Activations::i8;
+  Rounding rounding(product, tiling, bytes ? rounded_run(format) : kRunOfPairs, to.plan);
+  RoundedOperand rounded{.elements = rounding.elements(), .run = bytes ? rounded_run(format) : 0, .rows = {}};
+  for (const RoundedOperand& known : to.rounded)
+    if (known.run == rounded.run && reads_the_same(known.elements, rounded.elements)) return known.rows;
   Group loops{.payload = LoopGroup{.auxiliary = true}, .node = product.node};
-  loops.nests = tiling.roles.activations == Activations::i8 ? rounding.to_bytes(out) : rounding.to_bf16(out);
+  loops.nests = bytes ? rounding.to_bytes(rounded.rows) : rounding.to_bf16(rounded.rows);
   if (loops.nests.size() > 1) loops.as<LoopGroup>().outer = rounding.outer();
   prepare_loops(loops, default_loop_tactic(), to);
-  return out;
+  to.rounded.push_back(rounded);
+  return rounded.rows;
 }
 
 }  // namespace tenon::codegen
